@@ -1,0 +1,18 @@
+#include "evidence/base64.h"
+
+#include <sodium.h>
+
+void base64_encode(const uint8_t *bytes, size_t len, char *out)
+{
+    sodium_bin2base64(out, BASE64_TEXT_BYTES(len), bytes, len, sodium_base64_VARIANT_ORIGINAL);
+}
+
+enum err base64_decode(const char *text, size_t text_len, uint8_t *out, size_t max, size_t *len)
+{
+    /* Without a place for its end, the decoder takes the whole text or fails. It checks padding and the unused bits. */
+    size_t bytes = 0;
+    if (sodium_base642bin(out, max, text, text_len, NULL, &bytes, NULL, sodium_base64_VARIANT_ORIGINAL) != 0)
+        return ERR_BASE64;
+    *len = bytes;
+    return ERR_OK;
+}
