@@ -1,0 +1,291 @@
+/* Tool calls: decided, recorded, answered; and what came of them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "evidence/commit.h"
+#include "signer/ids.h"
+#include "signer/service_internal.h"
+#include "signer/store_record.h"
+
+#define ENGINE "tracekit-c@" TRACEKIT_VERSION
+#define NO_DETOUR " Another way to the same effect is refused too."
+
+void call_deny(const struct harness *harness, const char *reason, struct service_answer *answer)
+{
+    answer->allow = false;
+    buf_init(&answer->out, FRAME_MAX_OUT);
+    buf_init(&answer->err, FRAME_MAX_OUT);
+    harness->deny(reason, &answer->out, &answer->err);
+}
+
+void call_allow(const struct harness *harness, struct service_answer *answer)
+{
+    answer->allow = true;
+    buf_init(&answer->out, FRAME_MAX_OUT);
+    buf_init(&answer->err, FRAME_MAX_OUT);
+    harness->allow(&answer->out);
+}
+
+/* One call while it is decided. */
+struct deciding {
+    struct service_call *call;
+    struct decision decision;
+    char tool_call_id[IDS_PREFIXED_BYTES];
+    char decision_id[IDS_PREFIXED_BYTES];
+    char digest[DIGEST_TEXT_BYTES]; /* "" when the arguments could not be read */
+};
+
+static struct json *decision_data(struct service *s, const struct deciding *d, const char *nonce, struct arena *arena)
+{
+    char commitment[DIGEST_HMAC_TEXT_BYTES], tool[POLICY_MAX_TOOL_BYTES + 1];
+    struct json *data = json_new_object(arena), *ids = json_new_array(arena), *reasons = json_new_array(arena);
+
+    harness_ascii(d->call->message.tool, POLICY_MAX_TOOL_BYTES, tool);
+    for (size_t i = 0; i < d->decision.hit_count; i++) {
+        json_add(arena, ids, json_new_string(arena, d->decision.hits[i].rule_id));
+        json_add(arena, reasons, json_new_string(arena, d->decision.hits[i].reason));
+    }
+    json_set_string(arena, data, "tool_use_id", d->tool_call_id);
+    json_set_string(arena, data, "decision", policy_verdict_name(d->decision.verdict));
+    json_set(arena, data, "rule_ids", ids);
+    json_set(arena, data, "reasons", reasons);
+    json_set_string(arena, data, "policy_hash", policy_hash(s->policy));
+    json_set_string(arena, data, "tool", strlen(d->call->message.tool) <= POLICY_MAX_TOOL_BYTES ? d->call->message.tool : tool);
+    json_set_string(arena, data, "decision_id", d->decision_id);
+    json_set_string(arena, data, "engine", ENGINE);
+    json_set_string(arena, data, "nonce", nonce);
+    if (d->digest[0] != '\0') {
+        seal_commit(s->seal, d->decision_id, d->digest, commitment);
+        json_set_string(arena, data, "args_commitment", commitment);
+    }
+    return data;
+}
+
+static enum err record_decision(struct service *s, struct deciding *d)
+{
+    char nonce[IDS_HEX_BYTES];
+    enum err e = ids_hex(nonce);
+    if (e != ERR_OK)
+        return e;
+    struct arena *arena = arena_new(SERVICE_RECORD_ARENA_BYTES);
+    const struct ledger_event event = {.type = "policy.decision",
+                                       .source = "hook",
+                                       .tier = "T1",
+                                       .args_source = "parsed",
+                                       .engine = ENGINE,
+                                       .tool_call_id = d->tool_call_id,
+                                       .data = decision_data(s, d, nonce, arena)};
+    e = run_append(s, &d->call->run, &event, arena);
+    arena_free(arena);
+    return e == ERR_OK ? store_record_policy_used(s->store, d->call->run.id, policy_hash(s->policy)) : e;
+}
+
+static enum err remember_call(struct service *s, const struct deciding *d, const char *state)
+{
+    struct store_call row = {.run = d->call->run.id, .decided_us = s->now.wall_us};
+    if (d->digest[0] == '\0')
+        return ERR_OK;
+    snprintf(row.tool_call_id, sizeof row.tool_call_id, "%s", d->tool_call_id);
+    snprintf(row.tool, sizeof row.tool, "%s", d->call->message.tool);
+    snprintf(row.digest, sizeof row.digest, "%s", d->digest);
+    snprintf(row.cwd, sizeof row.cwd, "%s", d->call->message.cwd);
+    snprintf(row.decision_id, sizeof row.decision_id, "%s", d->decision_id);
+    snprintf(row.state, sizeof row.state, "%s", state);
+    return store_call_insert(s->store, &row);
+}
+
+/* "TK-A004 (asks for more than ...: network)", at most one rule: the strongest. */
+static void describe(const struct decision *d, char *out, size_t room)
+{
+    if (d->hit_count == 0)
+        snprintf(out, room, "no rule");
+    else
+        snprintf(out, room, "%s (%s)", d->hits[0].rule_id, d->hits[0].reason);
+}
+
+/* An allowed call is kept among the waiters until the loop says that its answer left. */
+static enum err allow(struct service *s, const struct deciding *d, struct service_answer *answer)
+{
+    struct waiter w = {.token = d->call->hook->token,
+                       .state = WAITER_LEAVING,
+                       .harness = d->call->harness,
+                       .run = d->call->run.id};
+    snprintf(w.tool_call_id, sizeof w.tool_call_id, "%s", d->tool_call_id);
+    enum err e = waiters_add(&s->waiters, &w);
+    if (e == ERR_OK)
+        call_allow(d->call->harness, answer);
+    return e;
+}
+
+static enum err refuse(struct service *s, struct deciding *d, struct service_answer *answer)
+{
+    char rule[200], reason[HARNESS_MAX_REASON];
+    describe(&d->decision, rule, sizeof rule);
+    snprintf(reason, sizeof reason, "tracekit: denied by rule %s. Do not repeat it." NO_DETOUR, rule);
+    call_deny(d->call->harness, reason, answer);
+    return remember_call(s, d, STORE_CALL_DENIED);
+}
+
+static enum err park(struct service *s, const struct deciding *d, const char *approval_id)
+{
+    struct waiter w = {.token = d->call->hook->token,
+                       .state = WAITER_WAITING,
+                       .harness = d->call->harness,
+                       .run = d->call->run.id,
+                       .deadline_ms = d->call->hook->deadline_ms};
+    snprintf(w.approval_id, sizeof w.approval_id, "%s", approval_id);
+    snprintf(w.tool_call_id, sizeof w.tool_call_id, "%s", d->tool_call_id);
+    return waiters_add(&s->waiters, &w);
+}
+
+static enum err hold(struct service *s, struct deciding *d, bool *parked, struct service_answer *answer)
+{
+    char id[IDS_PREFIXED_BYTES];
+    bool allowed = false;
+    const struct ask ask = {.call = d->call,
+                                     .decision = &d->decision,
+                                     .tool_call_id = d->tool_call_id,
+                                     .decision_id = d->decision_id,
+                                     .digest = d->digest};
+    enum err e = ask_approval(s, &ask, &d->call->run, &allowed, id);
+    if (e != ERR_OK)
+        return e;
+    e = remember_call(s, d, allowed ? STORE_CALL_ALLOWED : STORE_CALL_HELD);
+    if (e != ERR_OK)
+        return e;
+    if (allowed)
+        return allow(s, d, answer);
+    e = park(s, d, id);
+    *parked = e == ERR_OK;
+    return e;
+}
+
+static void decide(struct service *s, struct deciding *d)
+{
+    struct harness_message *m = &d->call->message;
+    if (m->args != NULL && commit_args_digest(m->tool, m->args, d->digest) != ERR_OK) {
+        m->args = NULL;
+        m->args_error = "too large to be recorded";
+        d->digest[0] = '\0';
+    }
+    const struct policy_call call = {.tool = m->tool, .args = m->args, .args_error = m->args_error};
+    policy_decide(s->policy, d->call->arena, &call, &d->decision);
+}
+
+enum err call_before_tool(struct service *s, struct service_call *call, bool *parked, struct service_answer *answer)
+{
+    struct deciding d = {.call = call};
+    enum err e = run_of_call(s, call);
+    if (e == ERR_OK)
+        e = ids_prefixed("call-", d.tool_call_id);
+    if (e == ERR_OK)
+        e = ids_prefixed("dec-", d.decision_id);
+    if (e != ERR_OK)
+        return e;
+    decide(s, &d);
+    e = record_decision(s, &d);
+    if (e != ERR_OK)
+        return e;
+    switch (d.decision.verdict) {
+    case VERDICT_ALLOW:
+    case VERDICT_FLAG:
+        e = remember_call(s, &d, STORE_CALL_ALLOWED);
+        return e == ERR_OK ? allow(s, &d, answer) : e;
+    case VERDICT_ASK:
+        return hold(s, &d, parked, answer);
+    case VERDICT_DENY:
+        break;
+    }
+    return refuse(s, &d, answer);
+}
+
+/* --- results ------------------------------------------------------------------------------------------------------ */
+
+static enum err record_result(struct service *s, struct service_call *call, const struct store_call *known)
+{
+    char salt_id[IDS_HEX_BYTES], label[64], digest[DIGEST_TEXT_BYTES], commitment[DIGEST_HMAC_TEXT_BYTES];
+    uint64_t size = 0;
+    struct arena *arena = arena_new(SERVICE_RECORD_ARENA_BYTES);
+    struct json *data = json_new_object(arena), *output = json_new_object(arena), *result = json_new_object(arena);
+
+    json_set(arena, result, "result", call->message.result != NULL ? call->message.result : json_new_null());
+    enum err e = ids_hex(salt_id);
+    if (e == ERR_OK)
+        e = commit_value_digest(result, digest, &size);
+    if (e == ERR_OK) {
+        snprintf(label, sizeof label, "tool.result:%s", salt_id);
+        seal_commit(s->seal, label, digest, commitment);
+        json_set_string(arena, output, "hash", commitment);
+        json_set_int(arena, output, "size", (int64_t)size);
+        json_set_bool(arena, output, "redacted", false);
+        json_set_string(arena, data, "tool_use_id", known->tool_call_id);
+        json_set_bool(arena, data, "ok", call->message.result_ok);
+        json_set(arena, data, "output", output);
+        if (known->decision_id[0] != '\0')
+            json_set_string(arena, data, "decision_id", known->decision_id);
+        json_set_string(arena, data, "salt_id", salt_id);
+        const struct ledger_event event = {.type = "tool.result",
+                                           .source = "hook",
+                                           .tier = "T1",
+                                           .tool_call_id = known->tool_call_id,
+                                           .data = data};
+        e = run_append(s, &call->run, &event, arena);
+    }
+    arena_free(arena);
+    return e;
+}
+
+/* A result whose call was decided: right when it was allowed, else it ran against the decision. */
+static enum err known_result(struct service *s, struct service_call *call, const struct store_call *known)
+{
+    enum err e = record_result(s, call, known);
+    if (e == ERR_OK)
+        e = store_call_delete(s->store, known->id);
+    if (e != ERR_OK || strcmp(known->state, STORE_CALL_ALLOWED) == 0)
+        return e;
+    return run_gap(s, &call->run, "executed_against_policy", known->tool_call_id,
+                   strcmp(known->state, STORE_CALL_HELD) == 0
+                       ? "the call ran while it was held: nobody had approved it"
+                       : "the call ran although it was denied");
+}
+
+/* A result that no decision fits: what would the policy have said to what ran? */
+static enum err unknown_result(struct service *s, struct service_call *call)
+{
+    struct store_call stranger = {.run = call->run.id};
+    struct decision decision;
+    char rule[200], reason[400];
+    const struct policy_call ran = {
+        .tool = call->message.tool, .args = call->message.args, .args_error = call->message.args_error};
+    enum err e = ids_prefixed("call-", stranger.tool_call_id);
+    if (e == ERR_OK)
+        e = record_result(s, call, &stranger);
+    if (e != ERR_OK)
+        return e;
+    policy_decide(s->policy, call->arena, &ran, &decision);
+    if (decision.verdict < VERDICT_ASK)
+        return run_gap(s, &call->run, "reconcile.result_without_call", stranger.tool_call_id,
+                       "a result came for arguments that no open decision of this run is about");
+    describe(&decision, rule, sizeof rule);
+    snprintf(reason, sizeof reason,
+             "what ran was never decided: these arguments would have been %s by rule %s; they were changed after the"
+             " decision, or the call was never asked about",
+             decision.verdict == VERDICT_DENY ? "denied" : "held", rule);
+    return run_gap(s, &call->run, "executed_against_policy", stranger.tool_call_id, reason);
+}
+
+enum err call_after_tool(struct service *s, struct service_call *call)
+{
+    struct store_call known;
+    char digest[DIGEST_TEXT_BYTES];
+    enum err e = run_of_call(s, call);
+    if (e != ERR_OK)
+        return e;
+    if (call->message.args == NULL || commit_args_digest(call->message.tool, call->message.args, digest) != ERR_OK)
+        return unknown_result(s, call);
+    e = store_call_match(s->store, call->run.id, call->message.tool, digest, &known);
+    if (e == ERR_NOT_FOUND)
+        return unknown_result(s, call);
+    return e == ERR_OK ? known_result(s, call, &known) : e;
+}

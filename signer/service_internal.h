@@ -1,0 +1,134 @@
+/*
+ * service_internal.h - the parts of the service, and what they share. Only the files of the service include this:
+ * service.c (batches and time), waiters.c (parked hooks), run.c, call.c, ask.c, approval.c, control.c, control_export.c.
+ */
+#ifndef SIGNER_SERVICE_INTERNAL_H
+#define SIGNER_SERVICE_INTERNAL_H
+
+#include "evidence/arena.h"
+#include "policy/policy.h"
+#include "signer/harness.h"
+#include "signer/ledger.h"
+#include "signer/seal.h"
+#include "signer/service.h"
+#include "signer/store.h"
+#include "signer/store_approval.h"
+#include "signer/store_call.h"
+#include "signer/store_run.h"
+#include "signer/waiters.h"
+
+enum {
+    SERVICE_PAYLOAD_ARENA_BYTES = 128 << 20, /* what one payload's values may take */
+    SERVICE_RECORD_ARENA_BYTES = 1 << 20,    /* what one record's values may take */
+    SERVICE_APPROVAL_S = 3600,               /* how long a person may take */
+    SERVICE_LATE_ANSWER_S = 300,             /* how long an answer that came late stays usable */
+    SERVICE_HOOK_MARGIN_MS = 2000,           /* an answer leaves this long before the hook's deadline, or not at all */
+    SERVICE_GRACE_MS = 5000,                 /* after SessionEnd, late results are still taken */
+    SERVICE_IDLE_S = 3600,                   /* a run without events and without pending approvals ends */
+    SERVICE_RUN_MAX_BYTES = 60 << 20,        /* a run is ended and continued: one run's file holds at most 64 MiB */
+    SERVICE_SWEEP_LIMIT = 256,               /* rows looked at in one sweep */
+};
+
+/* The agent socket's name in rows. */
+#define SERVICE_SOCKET_AGENT "agent"
+
+struct service {
+    struct config config;
+    struct store *store;
+    struct ledger *ledger;
+    struct seal *seal;
+    struct policy *policy;
+    struct waiters waiters;
+    struct clock now; /* of the present batch */
+    bool broken;      /* a batch failed: nothing is served any more */
+    uint64_t unreadable_count; /* payloads refused because nobody could be told apart by them, not yet recorded */
+    int64_t unreadable_from_us, unreadable_to_us;
+};
+
+/* What is known of one hook call while it is served. */
+struct service_call {
+    const struct service_hook *hook;
+    const struct harness *harness;
+    struct harness_message message;
+    struct arena *arena; /* holds the message and what is derived from it */
+    struct store_run run;
+};
+
+/* --- run.c: runs begin, close and end -------------------------------------------------------------------------- */
+
+/* The live run of this caller and session, registered when there is none. */
+enum err run_of_call(struct service *s, struct service_call *call) MUST_USE;
+/* SessionEnd: run.closing; the run ends SERVICE_GRACE_MS later. Nothing when there is no open run. */
+enum err run_session_end(struct service *s, struct service_call *call) MUST_USE;
+/* run.final and its checkpoint; pending approvals expire first. */
+enum err run_finish(struct service *s, struct store_run *run) MUST_USE;
+/* Ends what is due. */
+enum err run_sweep(struct service *s) MUST_USE;
+/* Appends to a run with a fresh arena for what `event` does not hold itself. */
+enum err run_append(struct service *s, struct store_run *run, const struct ledger_event *event,
+                    struct arena *arena) MUST_USE;
+/* capture.gap. `tool_call_id` may be NULL; `reason` is ours, without agent text. */
+enum err run_gap(struct service *s, struct store_run *run, const char *kind, const char *tool_call_id,
+                 const char *reason) MUST_USE;
+
+/* --- call.c: tool calls are decided and answered ---------------------------------------------------------------- */
+
+enum err call_before_tool(struct service *s, struct service_call *call, bool *parked,
+                          struct service_answer *answer) MUST_USE;
+enum err call_after_tool(struct service *s, struct service_call *call) MUST_USE;
+/* Both texts of a deny, initialising *answer. */
+void call_deny(const struct harness *harness, const char *reason, struct service_answer *answer);
+void call_allow(const struct harness *harness, struct service_answer *answer);
+
+/* --- ask.c: a call is held ------------------------------------------------------------------------------------- */
+
+/* A call that policy asks about: its policy.decision is written. */
+struct ask {
+    const struct service_call *call;
+    const struct decision *decision;
+    const char *tool_call_id, *decision_id, *digest;
+};
+
+/* Uses an answer that came late (*allowed true), attaches to an approval that nobody waits on, or asks anew; `id`
+ * becomes the approval's. `run` is the call's. */
+enum err ask_approval(struct service *s, const struct ask *ask, struct store_run *run, bool *allowed,
+                      char id[static IDS_PREFIXED_BYTES]) MUST_USE;
+
+/* --- approval.c: what becomes of it ------------------------------------------------------------------------------- */
+
+struct approval_answer {
+    bool approve;
+    const char *reason;         /* "" for none */
+    const char *binding_digest; /* what the person was shown; "" does not check */
+    struct peer peer;
+};
+struct approval_outcome {
+    bool delivered; /* a hook waits and gets the answer */
+    bool self_approved;
+};
+/* Errors besides the fatal ones: STATE (not pending any more, or shown otherwise), FORBIDDEN, with a fault. */
+enum err approval_answer(struct service *s, const struct store_approval *a, const struct approval_answer *answer,
+                         struct approval_outcome *out, struct fault *fault) MUST_USE;
+/* Whether an approved one may still be used. */
+bool approval_is_fresh(const struct service *s, const struct store_approval *a);
+/* approval.consumed: this call uses the approval; nothing will again. */
+enum err approval_consume(struct service *s, struct store_run *run, const char *id, const char *tool_call_id) MUST_USE;
+/* approval.expired, for one that is pending or approved; a waiting hook is denied. */
+enum err approval_expire(struct service *s, struct store_run *run, const struct store_approval *a) MUST_USE;
+enum err approval_expire_run(struct service *s, struct store_run *run) MUST_USE;
+/* Expires what is due; ends the waits whose hooks have no time left. */
+enum err approval_sweep(struct service *s) MUST_USE;
+
+/* --- control.c -------------------------------------------------------------------------------------------------- */
+
+/* One request; the reply is built in `arena`. Errors: those that the reply names (NOT_FOUND, ...), or fatal ones. */
+enum err control_serve(struct service *s, const struct peer *peer, const struct json *request, struct arena *arena,
+                       struct json **reply, struct fault *fault) MUST_USE;
+/* control_export.c: export.* */
+enum err control_export(struct service *s, const char *op, const struct json *request, struct arena *arena,
+                        struct json *reply, struct fault *fault) MUST_USE;
+
+/* Whether an error means that the batch must be given up. */
+bool service_fatal(enum err e);
+
+#endif

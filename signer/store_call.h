@@ -1,0 +1,38 @@
+/*
+ * store_call.h - calls that were decided and whose result has not come, as rows.
+ *
+ * The harness gives a call no id, so a call is known by run, tool and the digest of its arguments, and identical ones are
+ * paired with their results first in, first out. A row goes when its result comes or its run ends.
+ */
+#ifndef SIGNER_STORE_CALL_H
+#define SIGNER_STORE_CALL_H
+
+#include "signer/store_run.h"
+
+#define STORE_CALL_ALLOWED "allowed"
+#define STORE_CALL_HELD "held"     /* asked, and not approved so far */
+#define STORE_CALL_DENIED "denied" /* denied, rejected, or its wait ended */
+
+struct store_call {
+    int64_t id;
+    int64_t run;
+    char tool_call_id[IDS_PREFIXED_BYTES];
+    char tool[STORE_TOOL_BYTES];
+    char digest[DIGEST_TEXT_BYTES];
+    char cwd[STORE_CWD_BYTES];
+    char decision_id[IDS_PREFIXED_BYTES];
+    char state[STORE_NAME_BYTES];
+    int64_t decided_us;
+};
+
+enum err store_call_insert(struct store *s, struct store_call *call) MUST_USE; /* sets id */
+enum err store_call_set_state(struct store *s, const char *tool_call_id, const char *state) MUST_USE;
+enum err store_call_delete(struct store *s, int64_t id) MUST_USE;
+enum err store_call_delete_run(struct store *s, int64_t run) MUST_USE;
+
+/* The oldest call of this run with this tool and digest: an allowed one if there is any, else whatever there is.
+ * Errors: NOT_FOUND. */
+enum err store_call_match(struct store *s, int64_t run, const char *tool, const char *digest,
+                          struct store_call *out) MUST_USE;
+
+#endif
