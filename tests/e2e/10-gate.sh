@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# The gate holds with the real client: what is not allowed does not run, and whatever is wrong with us, nothing runs.
+cd "$(dirname "$0")/../.."
+. tests/e2e/lib.sh
+
+plain_call='{"command":"echo made > made"}'
+
+# --- plain calls ----------------------------------------------------------------------------------------------------
+
+place plain
+run_client "$plain_call"
+expect 'a plain call runs' ran
+expect 'a plain call: the client goes on' session_ended
+check 'a plain call is recorded' eval 'tracekit runs list --json | grep -q "\"records\":[4-9]"'
+
+# --- held calls -----------------------------------------------------------------------------------------------------
+
+place approved
+start_client "$network_call"
+check 'a call that asks for the network is held' wait_held
+check 'the list names the tool, the command, the grant and the rule' test "$(field '(lambda a: [a["tool"], a["summary"],
+  a["grants"], a["rule_ids"], a["waiting"]])(v["approvals"][0])' <"$at/list.json")" = \
+  "['run_shell_command', 'echo made > made', ['network'], ['TK-A004'], True]"
+check 'it does not run while it is held' did_not_run
+check 'another process approves it' tracekit approvals approve "$approval"
+wait_client
+expect 'an approved call runs' ran
+expect 'an approved call: the client goes on' session_ended
+check 'an approved call is listed no more' eval '! lists_approval'
+
+place rejected
+start_client "$network_call"
+check 'a call to be rejected is held' wait_held
+check 'another process rejects it' tracekit approvals reject "$approval" --reason 'not on my watch'
+wait_client
+refused 'a rejected call' 'a person rejected this call'
+expect 'a rejected call: the model is told what the person said' is_told 'not on my watch'
+
+place late
+define --wait 5
+start_client "$network_call"
+check 'a call that nobody answers is held' wait_held
+first=$approval
+wait_over() { lists_approval && grep -q '"waiting":false' "$at/list.json"; }
+check 'it is held no longer than the hook waits' wait_for 10 wait_over
+check 'its approval can still be answered' tracekit approvals approve "$first"
+wait_client
+refused 'a call that nobody answers' 'no answer yet'
+start_client "$network_call"
+check 'the late answer is not for another session: its call is held anew' wait_held
+check 'under another approval' test "$approval" != "$first"
+wait_client
+refused 'the same call in another session' 'no answer yet'
+
+# --- what is wrong with us ------------------------------------------------------------------------------------------
+
+place stopped
+stop_signer
+run_client "$plain_call"
+refused 'no signer' 'tracekit'
+
+place missing
+cp "$bin/tracekit-hook" "$at/tracekit-hook"
+define --hook "$at/tracekit-hook"
+rm "$at/tracekit-hook"
+run_client "$plain_call"
+refused 'no hook program' 'tracekit'
+
+place killed
+start_client "$network_call"
+check 'a call is held when the signer dies' wait_held
+kill -KILL "$signer"
+wait_client
+refused 'the signer dies while a call is held' 'tracekit'
+
+# --- a hostile workspace --------------------------------------------------------------------------------------------
+
+# A file that ends the hook's shell before it has asked anybody, and no other shell.
+ambush() {
+  echo 'case $BASH_EXECUTION_STRING in *tracekit-hook*) exit 0 ;; esac' >"$space/ambush"
+  echo "BASH_ENV=$space/ambush" >"$space/.env"
+}
+
+place ambush
+ambush
+stop_signer
+run_client "$plain_call"
+refused 'BASH_ENV in the workspace, no signer' 'tracekit'
+define --no-env
+run_client "$plain_call"
+expect 'without what the definition does against it, the same call runs' ran
+
+stop_signer
+finish
