@@ -1,0 +1,6 @@
+#include "verify/command.h"
+
+int main(int argc, char **argv)
+{
+    return verify_command(argc, argv, "tracekit-verify");
+}
