@@ -157,6 +157,24 @@ fuzz-programs: $(FUZZ)
 tools: $(TOOLS) $(SHIM_NAMES:%=$(B)/tools/%.so)
 	@:
 
+# --- measuring ----------------------------------------------------------------------------------------------------
+
+# Each file of bench/ with a main is a program; what else lies there, they share. One is as static as the hook.
+BENCH_NAMES := $(patsubst bench/%.c,%,$(sort $(shell grep -ls '^int main\>' $(wildcard bench/*.c) /dev/null)))
+BENCH_SHARED := $(filter-out $(BENCH_NAMES:%=bench/%.c),$(call sources,bench))
+BENCH := $(BENCH_NAMES:%=$(B)/bench/%)
+
+$(B)/libbench.a: $(call objects,$(BENCH_SHARED))
+
+$(B)/bench/noop: $(B)/bench/noop.o
+	$(call say,LINK,$@)$(CC) $(STATIC) $(ALL_LDFLAGS) $^ -o $@
+
+$(B)/bench/%: $(B)/bench/%.o $(B)/libbench.a $(ALL_LIBS)
+	$(call say,LINK,$@)$(CC) $(PIE) $(ALL_LDFLAGS) $^ $(LIBS_STORE) $(LIBS_YAML) $(LIBS_EVIDENCE) -o $@
+
+bench-programs: $(BENCH)
+	@:
+
 # --- checks -------------------------------------------------------------------------------------------------------
 
 # Two jobs, unless the person who typed make said how many.
@@ -216,7 +234,8 @@ e2e: ## the real Gemini CLI and the Python peer; downloads both
 	$(Q)$(IN_PLACE) tests/e2e/run.sh
 
 bench: ## measures the budgets of docs/architecture.md; never fails a build
-	$(Q)$(SUB) all tools
+	$(Q)$(DEPS) build
+	$(Q)$(SUB) all tools bench-programs
 	$(Q)$(IN_PLACE) bench/run.sh
 
 # --- putting it somewhere -----------------------------------------------------------------------------------------
@@ -255,7 +274,7 @@ help: ## this list
 	@sed -n '3,/^$$/s/^#//p' Makefile
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all unit fuzz-programs tools check check-unit check-asan check-integration mutants fuzz lint format demo e2e \
-  bench install uninstall dist clean help
+.PHONY: all unit fuzz-programs tools bench-programs check check-unit check-asan check-integration mutants fuzz lint format \
+  demo e2e bench install uninstall dist clean help
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -29,7 +29,8 @@ static const char HELP[] =
     "\n"
     "Prints what belongs into Gemini CLI's settings.json (~/.gemini/settings.json, or for every user of this\n"
     "machine /etc/gemini-cli/settings.json), so that it asks the signer before each tool call and reports each\n"
-    "result. Merge it with what is there: \"hooks\" may stand in the file once.\n"
+    "result. Merge it with what is there: a key may stand in the file once. \"advanced\" keeps a project's .env\n"
+    "file from setting the one variable that ends the hook's shell too early and that the hook cannot unset.\n"
     "\n"
     "Options:\n";
 
@@ -201,7 +202,11 @@ static enum err write_settings(struct buf *out, struct arena *arena, const struc
         e = write_event(out, arena, d, event);
         first = false;
     }
-    buf_puts(out, "\n  }\n}");
+    buf_puts(out, "\n  }");
+    /* What no env of a hook can close: the loader asks only whether this variable is there. */
+    if (d->only == NULL)
+        buf_puts(out, ",\n  \"advanced\": {\"excludedEnvVars\": [\"LD_TRACE_LOADED_OBJECTS\"]}");
+    buf_puts(out, "\n}");
     return e != ERR_OK ? e : buf_err(out);
 }
 

@@ -42,7 +42,7 @@ static bool is_acceptable(const uint8_t pub[static ED25519_PUBLIC_BYTES])
 enum err ed25519_verify(const uint8_t pub[static ED25519_PUBLIC_BYTES], const void *msg, size_t msg_len,
                         const uint8_t sig[static ED25519_SIGNATURE_BYTES])
 {
-    if (crypto_sign_verify_detached(sig, msg, msg_len, pub) == 0)
+    if (crypto_sign_ed25519_verify_detached(sig, msg, msg_len, pub) == 0)
         return ERR_OK;
     return is_acceptable(pub) ? ERR_SIGNATURE : ERR_KEY;
 }

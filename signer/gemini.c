@@ -126,7 +126,7 @@ static void gemini_deny(const char *reason, struct buf *out, struct buf *err)
     buf_putc(err, '\n');
 }
 
-const struct harness harness_gemini = {
+const struct harness gemini_harness = {
     .name = "gemini",
     .agent = "gemini-cli",
     .event = gemini_event,

@@ -4,7 +4,7 @@
 
 const struct harness *harness_find(const char *name)
 {
-    static const struct harness *const all[] = {&harness_gemini};
+    static const struct harness *const all[] = {&gemini_harness};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (strcmp(all[i]->name, name) == 0)
             return all[i];

@@ -59,7 +59,7 @@ struct harness {
 /* By its name on the command line; NULL when unknown. */
 const struct harness *harness_find(const char *name);
 
-extern const struct harness harness_gemini;
+extern const struct harness gemini_harness;
 
 /* Printable ASCII of any text: control characters and bytes above 0x7e become '?', cut at `max` bytes. NUL-terminated.
  * `out` has max + 1 bytes. */

@@ -220,7 +220,7 @@ static enum err serve_payload(struct service *s, struct service_call *call, bool
     const struct service_hook *hook = call->hook;
 
     if (call->harness == NULL || !call->harness->event(hook->meta->event, &event)) {
-        call->harness = &harness_gemini; /* of all answers, its deny is understood best */
+        call->harness = &gemini_harness; /* of all answers, its deny is understood best */
         refuse_unreadable(s, call, HARNESS_BEFORE_TOOL, "unknown harness or event", answer);
         return ERR_OK;
     }

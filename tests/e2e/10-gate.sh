@@ -22,7 +22,7 @@ check 'the list names the tool, the command, the grant and the rule' test "$(fie
   a["grants"], a["rule_ids"], a["waiting"]])(v["approvals"][0])' <"$at/list.json")" = \
   "['run_shell_command', 'echo made > made', ['network'], ['TK-A004'], True]"
 check 'it does not run while it is held' did_not_run
-check 'another process approves it' tracekit approvals approve "$approval"
+check 'another process approves it' answer approve "$approval"
 wait_client
 expect 'an approved call runs' ran
 expect 'an approved call: the client goes on' session_ended
@@ -31,7 +31,7 @@ check 'an approved call is listed no more' eval '! lists_approval'
 place rejected
 start_client "$network_call"
 check 'a call to be rejected is held' wait_held
-check 'another process rejects it' tracekit approvals reject "$approval" --reason 'not on my watch'
+check 'another process rejects it' answer reject "$approval" --reason 'not on my watch'
 wait_client
 refused 'a rejected call' 'a person rejected this call'
 expect 'a rejected call: the model is told what the person said' is_told 'not on my watch'
@@ -43,7 +43,7 @@ check 'a call that nobody answers is held' wait_held
 first=$approval
 wait_over() { lists_approval && grep -q '"waiting":false' "$at/list.json"; }
 check 'it is held no longer than the hook waits' wait_for 10 wait_over
-check 'its approval can still be answered' tracekit approvals approve "$first"
+check 'its approval can still be answered' answer approve "$first"
 wait_client
 refused 'a call that nobody answers' 'no answer yet'
 start_client "$network_call"
@@ -69,26 +69,35 @@ refused 'no hook program' 'tracekit'
 place killed
 start_client "$network_call"
 check 'a call is held when the signer dies' wait_held
-kill -KILL "$signer"
+kill_signer
 wait_client
 refused 'the signer dies while a call is held' 'tracekit'
 
-# --- a hostile workspace --------------------------------------------------------------------------------------------
+# --- what surrounds the hook's shell --------------------------------------------------------------------------------
 
-# A file that ends the hook's shell before it has asked anybody, and no other shell.
-ambush() {
-  echo 'case $BASH_EXECUTION_STRING in *tracekit-hook*) exit 0 ;; esac' >"$space/ambush"
-  echo "BASH_ENV=$space/ambush" >"$space/.env"
+# Ends the hook's shell before it has asked anybody, and no other shell.
+ambush='case $BASH_EXECUTION_STRING in *tracekit-hook*) exit 0 ;; esac'
+
+# closed NAME: with no signer the call is refused; and the ambush works, which shows that this can fail.
+closed() {
+  run_client "$plain_call"
+  refused "$1" 'tracekit'
+  define --no-env
+  run_client "$plain_call"
+  expect "$1: without the definition's env the same call runs" ran
 }
 
-place ambush
-ambush
+place workspace
 stop_signer
-run_client "$plain_call"
-refused 'BASH_ENV in the workspace, no signer' 'tracekit'
-define --no-env
-run_client "$plain_call"
-expect 'without what the definition does against it, the same call runs' ran
+echo "$ambush" >"$space/ambush"
+echo "BASH_ENV=$space/ambush" >"$space/.env"
+closed 'BASH_ENV in the .env of the workspace'
+
+place bashrc
+stop_signer
+echo "$ambush" >"$home/.bashrc"
+client_env=()
+closed 'a .bashrc, and a client that no shell started'
 
 stop_signer
 finish

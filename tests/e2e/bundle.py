@@ -1,7 +1,6 @@
 """Bundles as these tests read and write them.
 
     bundle.py types BUNDLE           the types of the run's records, one a line
-    bundle.py records BUNDLE         all its records, one a line: the run's, then the key records
     bundle.py edit BUNDLE COPY       a copy with one byte of one record changed, and a manifest that fits it
     bundle.py flip BUNDLE COPY       a copy with one bit of the zip file changed, in the middle of an entry's data
 """
@@ -68,16 +67,11 @@ def flip(path, copy):
         f.write(flip_bit(data, 8 * middle))
 
 
-def main(command, *paths):
-    entries = read(paths[0]) if command in ("types", "records") else None
-    if command == "types":
-        for line in entries[run_name(entries)].splitlines():
-            print(json.loads(line)["event"]["type"])
-    elif command == "records":
-        sys.stdout.buffer.write(entries[run_name(entries)] + entries["keys/records.jsonl"])
-    else:
-        {"edit": edit, "flip": flip}[command](*paths)
+def types(path):
+    entries = read(path)
+    for line in entries[run_name(entries)].splitlines():
+        print(json.loads(line)["event"]["type"])
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    {"types": types, "edit": edit, "flip": flip}[sys.argv[1]](*sys.argv[2:])

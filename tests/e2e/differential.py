@@ -3,7 +3,8 @@
     differential.py VERIFIER BUNDLE TRUST [COUNT]
 
 Makes COUNT (100) copies, each damaged in one of the ways below, and expects the same exit code and integrity from both,
-and that a copy that is VERIFIED still holds the same records. Prints TAP. TEST_SEED repeats a run.
+and that a copy that is VERIFIED still holds the same records. Exit status 0: so it is. TEST_SEED
+repeats a run.
 """
 import collections
 import hashlib
@@ -254,12 +255,9 @@ def main(verifier, source, trust, count="100"):
                 forged.append(f"copy {number}: {what}: {a}")
     for kind, n in sorted(seen.items()):
         print(f"# note: {n} of {count} copies: {kind}")
-    for number, (name, wrong) in enumerate((("both verifiers say the same of each", apart),
-                                            ("what is VERIFIED holds the same records", forged)), 1):
-        print(f"{'not ok' if wrong else 'ok'} {number} - {count} damaged copies: {name}")
+    for title, wrong in (("the verifiers disagree", apart), ("VERIFIED, with other records", forged)):
         for line in wrong[:20]:
-            print(f"# {line}")
-    print("1..2")
+            print(f"# {title}: {line}")
     return 1 if apart or forged else 0
 
 

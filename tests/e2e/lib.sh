@@ -9,6 +9,7 @@ here=tests/e2e
 client_seconds=120
 signer=
 client=
+client_env=(SHLVL=1) # what a client has from the shell that a person types it into
 
 # A client is ended by SIGTERM to its `timeout`, which passes it on to all that the client started.
 end_client() {
@@ -47,6 +48,13 @@ stop_signer() {
   signer=
 }
 
+# As a crash of it would be.
+kill_signer() {
+  kill -KILL "$signer"
+  wait "$signer" 2>/dev/null || true
+  signer=
+}
+
 # tracekit ARGUMENT...: our command line, at this place's signer.
 tracekit() {
   "$bin/tracekit" "$@" --data "$data"
@@ -69,9 +77,9 @@ define() {
 start_client() {
   "$python" "$here/client.py" model "$@" >"$at/model"
   rm -rf "$home/.gemini/tmp"
-  (cd "$space" && exec env -i PATH="$PATH" HOME="$home" GEMINI_CLI_HOME="$home" GEMINI_API_KEY=x TERM=dumb LC_ALL=C.UTF-8 \
-    timeout -k 5 "$client_seconds" "$gemini" -m gemini-2.5-flash --fake-responses "$at/model" --skip-trust --yolo -p hi \
-    </dev/null >"$at/client.out" 2>"$at/client.err") &
+  (cd "$space" && exec env -i PATH="$PATH" HOME="$home" GEMINI_CLI_HOME="$home" GEMINI_API_KEY=x \
+    TERM=xterm-256color LC_ALL=C.UTF-8 ${client_env[@]+"${client_env[@]}"} timeout -k 5 "$client_seconds" "$gemini" \
+    -m gemini-2.5-flash --fake-responses "$at/model" --skip-trust --yolo -p hi </dev/null >"$at/client.out" 2>"$at/client.err") &
   client=$!
 }
 
@@ -143,6 +151,11 @@ wait_held() {
   approval=$(field 'v["approvals"][0]["id"]' <"$at/list.json")
 }
 
+# answer approve|reject ID [OPTION]...
+answer() {
+  tracekit approvals "$@" >"$at/answer.out"
+}
+
 run_is_final() {
   tracekit runs list --json | grep -q '"state":"final"'
 }
@@ -152,7 +165,7 @@ network_call='{"command":"echo made > made","additional_permissions":{"network":
 record_held_call() {
   start_client "$network_call"
   wait_held
-  tracekit approvals approve "$approval" >"$at/approve.out"
+  answer approve "$approval"
   wait_client
   wait_for 20 run_is_final
   tracekit export latest -o "$at/held.tkb" >"$at/export.out"

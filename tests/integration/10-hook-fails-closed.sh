@@ -23,6 +23,7 @@ gemini "$gate"
 expect 'a deny refuses it' DENY
 check 'a deny is passed on as it is' grep -qxF '{"decision":"deny","reason":"fake_signer says no"}' "$work/out"
 check 'a deny is said on standard error too' grep -qxF 'fake_signer says no' "$work/err"
+check 'a deny is exit code 2 as well' test "$(detail exit)" = 2
 start_signer longest
 gemini "$gate"
 expect 'the longest answer refuses it' DENY
@@ -231,7 +232,7 @@ direct() {
   result "$1: exit $2" $((status != $2)) "$(say_last)"
 }
 echo '{}' >"$work/in"
-start_signer allow
+start_signer allow-open # an answer that went back to the signer would not fail
 direct 'all open' 42 ''
 direct 'standard input closed' 2 '<&-'
 expect_own_deny 'standard input closed: the reason' 'could not be read to its end'

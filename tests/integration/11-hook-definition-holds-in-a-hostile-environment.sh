@@ -64,11 +64,14 @@ if [ "$uid" -ne 0 ]; then
 fi
 
 # What no env can close, because the loader asks only whether the variable is there: bash lists its libraries and ends.
-# Neither gate nor record sees such a call; `tracekit doctor` and the documents have to say so.
+# The definition keeps it out of a project's .env by another setting.
 in_environment LD_TRACE_LOADED_OBJECTS=
 hook_env+=("${with_env[@]}")
 gemini "$gate"
 expect 'known limit: LD_TRACE_LOADED_OBJECTS opens the gate, set to anything' ALLOW
+
+check 'but the definition keeps it out of a .env file' grep -qF \
+  '"advanced": {"excludedEnvVars": ["LD_TRACE_LOADED_OBJECTS"]}' <(definition)
 
 start_signer allow
 for wish in "LC_ALL=tr_TR.UTF-8" POSIXLY_CORRECT=1 'GLIBC_TUNABLES=glibc.malloc.check=3' BASH_COMPAT=31 LD_BIND_NOW=1; do

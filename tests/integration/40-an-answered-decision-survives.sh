@@ -26,7 +26,9 @@ start_signer() {
 all_recorded() {
   sed -nE 's/.*"tool":"([^"]+)".*"type":"policy.decision".*/\1/p' | sort >"$work/recorded"
   cut -d' ' -f1 "$1" | sort >"$work/answered"
-  [ -s "$work/answered" ] && [ -z "$(comm -23 "$work/answered" "$work/recorded" | head -5 | tee /dev/stderr)" ]
+  comm -23 "$work/answered" "$work/recorded" >"$work/missing"
+  head -5 "$work/missing" | sed 's/^/# answered and not recorded: /'
+  [ -s "$work/answered" ] && [ ! -s "$work/missing" ]
 }
 
 verified() { # verified SESSION: its run is exported, verifies, and its lines are left in $work/lines

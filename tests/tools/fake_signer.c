@@ -88,6 +88,13 @@ static void do_allow(int fd)
     put_answer(fd, FRAME_ALLOW, "{}", "");
 }
 
+/* And does not hang up. */
+static void do_allow_open(int fd)
+{
+    do_allow(fd);
+    pause_for(LONG_MS);
+}
+
 static void do_deny(int fd)
 {
     put_answer(fd, 0, DENY, "fake_signer says no\n");
@@ -243,6 +250,7 @@ struct behaviour {
 
 static const struct behaviour BEHAVIOURS[] = {
     {"allow", true, do_allow},
+    {"allow-open", true, do_allow_open},
     {"noisy-allow", true, do_noisy_allow},
     {"deny", true, do_deny},
     {"allow-with-deny-text", true, do_allow_with_deny_text},

@@ -302,6 +302,9 @@ static void lines_are_strict(void **state)
         {DASH "other AAAAAAA\n", "not canonical base64"},
         {DASH "other AAAAAAB=\n", "not canonical base64"},
         {DASH "other AA-_AAA=\n", "not canonical base64"},
+        {DASH "other AA\xc2\xa0"
+              "AAA=\n",
+         "not canonical base64"},
         {"- other AAAAAAA=\n", "does not begin with a dash"},
         {"\xe2\x80\x94other AAAAAAA=\n", "does not begin with a dash"},
         {"\n", "does not begin with a dash"},
@@ -519,6 +522,8 @@ static void vkeys_are_strict(void **state)
         {"log+070965d6+AZsfhHkc/HZjBFhU04netcqVRJ2HXydqg4QLBgqznPx\n", "not canonical base64"},
         {"log+070965d6+AZsfhHkc/HZjBFhU04netcqVRJ2HXydqg4QLBgqznA==", "public key of 30 bytes"},
         {"log+070965d6+AQ==", "public key of 0 bytes"},
+        {"tracekit.example.org/log/0190f3a0-test+070965d6+AZsfhHkc\x80HZjBFhU04netcqVRJ2HXydqg4QLBgqznPxx",
+         "not canonical base64"},
         {"log+070965d6+ApsfhHkc/HZjBFhU04netcqVRJ2HXydqg4QLBgqznPxx", "not of type"},
         {"log+070965d6+/5sfhHkc/HZjBFhU04netcqVRJ2HXydqg4QLBgqznPxx", "hybrid keys (type 0xff) are not supported"},
         {"log+070965d6+AZsfhHkc/HZjBFhU04netcqVRJ2HXydqg4QLBgqznPxx", "id does not match"},

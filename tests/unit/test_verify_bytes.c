@@ -21,8 +21,9 @@ static bool is_data(const struct zip *z, size_t at)
     return false;
 }
 
-/* The file: a changed byte may pass only where no reader looks (versions and dates in headers). */
-static void test_every_byte_of_the_file(void **state)
+/* The file, every seventh byte (tests/unit/test_zip.c has more): a changed byte may pass only where no reader looks
+ * (versions and dates in headers). */
+static void test_bytes_of_the_file(void **state)
 {
     static uint8_t bytes[1 << 16];
     struct zip *z = NULL;
@@ -31,7 +32,7 @@ static void test_every_byte_of_the_file(void **state)
     bundle_cases_write(verify_rig_case(bundle_cases_good, "one-record"), verify_rig_bundle, verify_rig_trust);
     size_t len = verify_rig_read(verify_rig_bundle, bytes, sizeof bytes);
     assert_int_equal(zip_open(verify_rig_bundle, &z, NULL), ERR_OK);
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < len; i += 7) {
         bytes[i] ^= 0x41;
         verify_rig_write(verify_rig_bundle, bytes, len);
         bytes[i] ^= 0x41;
@@ -80,7 +81,7 @@ static void test_every_byte_of_the_evidence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_byte_of_the_file),
+        cmocka_unit_test(test_bytes_of_the_file),
         cmocka_unit_test(test_every_byte_of_the_evidence),
     };
     return cmocka_run_group_tests(tests, verify_rig_make, verify_rig_drop);
