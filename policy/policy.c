@@ -200,7 +200,13 @@ static enum err judge_size(const struct json *args, struct decision *d)
     buf_wipe(&text);
     if (e != ERR_TOO_LARGE)
         return e;
-    hit(d, VERDICT_DENY, RULES_OVERSIZE, "the arguments are over 1 MiB: nobody could judge them");
+    /* The strongest comes first. */
+    size_t kept = d->hit_count < POLICY_MAX_RULES_HIT ? d->hit_count : POLICY_MAX_RULES_HIT - 1;
+    memmove(&d->hits[1], &d->hits[0], kept * sizeof d->hits[0]);
+    d->hits[0] = (struct policy_hit){.rule_id = RULES_OVERSIZE,
+                                     .reason = "the arguments are over 1 MiB: nobody could judge them"};
+    d->hit_count = kept + 1;
+    d->verdict = VERDICT_DENY;
     return ERR_OK;
 }
 

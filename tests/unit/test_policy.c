@@ -339,6 +339,31 @@ static void verdicts_have_names(void **state)
     assert_string_equal(policy_verdict_name(VERDICT_DENY), "deny");
 }
 
+/* 1 MiB of canonical arguments is the most that a person is asked about; without a question any size may pass. */
+static void nobody_is_asked_about_what_nobody_can_judge(void **state)
+{
+    static const char head[] = "{\"additional_permissions\":{\"network\":true},\"text\":\"", tail[] = "\"}";
+    struct fixture *f = *state;
+    char *args = malloc(POLICY_MAX_SHOWN_BYTES + 2);
+    assert_non_null(args);
+    for (size_t len = POLICY_MAX_SHOWN_BYTES; len <= POLICY_MAX_SHOWN_BYTES + 1; len++) {
+        memcpy(args, head, sizeof head - 1);
+        memset(args + sizeof head - 1, 'a', len - (sizeof head - 1) - (sizeof tail - 1));
+        memcpy(args + len - (sizeof tail - 1), tail, sizeof tail);
+        struct decision d = decide(f, "run_shell_command", args);
+        assert_int_equal(d.verdict, len <= POLICY_MAX_SHOWN_BYTES ? VERDICT_ASK : VERDICT_DENY);
+        if (d.verdict == VERDICT_DENY)
+            assert_string_equal(d.hits[0].rule_id, "TK-OVERSIZE");
+    }
+    memset(args, ' ', POLICY_MAX_SHOWN_BYTES);
+    memcpy(args, "{\"text\":\"", 9);
+    memset(args + 9, 'a', POLICY_MAX_SHOWN_BYTES - 10);
+    memcpy(args + POLICY_MAX_SHOWN_BYTES - 1, tail, sizeof tail);
+    struct decision d = decide(f, "write_file", args);
+    assert_allowed(&d);
+    free(args);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -358,6 +383,7 @@ int main(void)
         TEST(too_little_memory_is_a_deny),
         TEST(an_arena_that_has_failed_is_a_deny_even_without_grants),
         TEST(the_snapshot_is_these_bytes),
+        TEST(nobody_is_asked_about_what_nobody_can_judge),
         cmocka_unit_test(verdicts_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
