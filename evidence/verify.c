@@ -66,9 +66,8 @@ static enum err prepare(struct verify *v)
     v->hashed = calloc(count + 1, sizeof *v->hashed);
     v->arena = arena_new(VERIFY_INDEX_ARENA_BYTES);
     v->lines = report_new();
-    if (v->hashes == NULL || v->hashed == NULL || v->arena == NULL || v->lines == NULL)
-        return ERR_NOMEM;
-    return schema_new(&v->schema);
+    bool whole = v->hashes != NULL && v->hashed != NULL && v->arena != NULL && v->lines != NULL;
+    return whole ? ERR_OK : ERR_NOMEM;
 }
 
 static void wipe(struct verify *v)

@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -139,8 +138,8 @@ enum err verify_checkpoint_includes(const struct verify *v, int64_t seq, const c
     for (size_t i = 0; i < count; i++) {
         bool usable = false;
         if (read_hash(json_at(path, i), proof[i], &usable) != ERR_OK)
-            return fault_set(fault, ERR_BUNDLE, "proofs/records.json: hash %zu of the proof for seq %s is no base64", i,
-                             key);
+            return fault_set(fault, ERR_BUNDLE,
+                             "proofs/records.json: hash %zu of the proof for seq %s is not canonical base64", i, key);
         if (!usable)
             return ERR_OK;
     }

@@ -99,7 +99,7 @@ struct verify_info {
 struct verify {
     const struct trust *trust;
     struct zip *zip;
-    struct schema *schema;
+    struct schema *schema;           /* loaded when the first signature holds */
     struct arena *arena;             /* what manifest and proofs were parsed into */
     uint8_t (*hashes)[DIGEST_BYTES]; /* of the entry at each index, once read */
     bool *hashed;

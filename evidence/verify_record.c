@@ -81,11 +81,14 @@ enum err verify_record_check(struct verify *v, const struct verify_record *r, co
                             after_retire ? "signed by a key that was retired before it" : err_text(e));
         return ERR_OK;
     }
-    e = schema_check(v->schema, r->event, &fault);
+    if (v->schema == NULL) /* not before it is needed: it takes a millisecond, as much as many records do */
+        e = schema_new(&v->schema);
+    if (e == ERR_OK)
+        e = schema_check(v->schema, r->event, &fault);
     if (e == ERR_NOMEM)
         return e;
     if (e != ERR_OK)
-        report_problems_add(problems, "seq %" PRId64 ": %s", r->seq, fault.text);
+        report_problems_add(problems, "seq %" PRId64 ": %s", r->seq, fault.text[0] != '\0' ? fault.text : err_text(e));
     else if (!json_equal_cstr(json_get(r->event, "log_id"), v->keys.log_id))
         report_problems_add(problems, "seq %" PRId64 ": a record of another log", r->seq);
     return ERR_OK;

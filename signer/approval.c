@@ -114,10 +114,11 @@ static enum err reject(struct service *s, const struct store_approval *a, const 
     if (e != ERR_OK || w == NULL)
         return e;
     harness_ascii(answer->reason, sizeof said - 1, said);
-    snprintf(reason, sizeof reason,
-             "tracekit: a person rejected this call (%s)%s%s. Do not repeat it. Another way to the same effect is refused"
-             " too.",
-             a->id, said[0] != '\0' ? ": " : "", said);
+    snprintf(
+        reason, sizeof reason,
+        "tracekit: a person rejected this call (%s)%s%s. Do not repeat it. Another way to the same effect is refused"
+        " too.",
+        a->id, said[0] != '\0' ? ": " : "", said);
     return deny_waiter(s, w, reason);
 }
 

@@ -54,8 +54,8 @@ static enum err consider(void *ctx, const struct store_approval *a)
     struct candidates *c = ctx;
     const struct harness_message *m = &c->ask->call->message;
     bool approved = strcmp(a->state, STORE_APPROVAL_APPROVED) == 0;
-    bool same = strcmp(a->digest, c->ask->digest) == 0 && strcmp(a->tool, m->tool) == 0 && strcmp(a->cwd, m->cwd) == 0 &&
-                strcmp(a->policy_hash, policy_hash(c->s->policy)) == 0;
+    bool same = strcmp(a->digest, c->ask->digest) == 0 && strcmp(a->tool, m->tool) == 0 &&
+                strcmp(a->cwd, m->cwd) == 0 && strcmp(a->policy_hash, policy_hash(c->s->policy)) == 0;
     if (approved && approval_is_fresh(c->s, a)) {
         if (same && !c->usable_found) {
             c->usable = *a;

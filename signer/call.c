@@ -51,7 +51,8 @@ static struct json *decision_data(struct service *s, const struct deciding *d, c
     json_set(arena, data, "rule_ids", ids);
     json_set(arena, data, "reasons", reasons);
     json_set_string(arena, data, "policy_hash", policy_hash(s->policy));
-    json_set_string(arena, data, "tool", strlen(d->call->message.tool) <= POLICY_MAX_TOOL_BYTES ? d->call->message.tool : tool);
+    json_set_string(arena, data, "tool",
+                    strlen(d->call->message.tool) <= POLICY_MAX_TOOL_BYTES ? d->call->message.tool : tool);
     json_set_string(arena, data, "decision_id", d->decision_id);
     json_set_string(arena, data, "engine", ENGINE);
     json_set_string(arena, data, "nonce", nonce);
@@ -107,10 +108,8 @@ static void describe(const struct decision *d, char *out, size_t room)
 /* An allowed call is kept among the waiters until the loop says that its answer left. */
 static enum err allow(struct service *s, const struct deciding *d, struct service_answer *answer)
 {
-    struct waiter w = {.token = d->call->hook->token,
-                       .state = WAITER_LEAVING,
-                       .harness = d->call->harness,
-                       .run = d->call->run.id};
+    struct waiter w = {
+        .token = d->call->hook->token, .state = WAITER_LEAVING, .harness = d->call->harness, .run = d->call->run.id};
     snprintf(w.tool_call_id, sizeof w.tool_call_id, "%s", d->tool_call_id);
     enum err e = waiters_add(&s->waiters, &w);
     if (e == ERR_OK)
@@ -144,10 +143,10 @@ static enum err hold(struct service *s, struct deciding *d, bool *parked, struct
     char id[IDS_PREFIXED_BYTES];
     bool allowed = false;
     const struct ask ask = {.call = d->call,
-                                     .decision = &d->decision,
-                                     .tool_call_id = d->tool_call_id,
-                                     .decision_id = d->decision_id,
-                                     .digest = d->digest};
+                            .decision = &d->decision,
+                            .tool_call_id = d->tool_call_id,
+                            .decision_id = d->decision_id,
+                            .digest = d->digest};
     enum err e = ask_approval(s, &ask, &d->call->run, &allowed, id);
     if (e != ERR_OK)
         return e;
@@ -225,11 +224,8 @@ static enum err record_result(struct service *s, struct service_call *call, cons
         if (known->decision_id[0] != '\0')
             json_set_string(arena, data, "decision_id", known->decision_id);
         json_set_string(arena, data, "salt_id", salt_id);
-        const struct ledger_event event = {.type = "tool.result",
-                                           .source = "hook",
-                                           .tier = "T1",
-                                           .tool_call_id = known->tool_call_id,
-                                           .data = data};
+        const struct ledger_event event = {
+            .type = "tool.result", .source = "hook", .tier = "T1", .tool_call_id = known->tool_call_id, .data = data};
         e = run_append(s, &call->run, &event, arena);
     }
     arena_free(arena);
@@ -245,9 +241,8 @@ static enum err known_result(struct service *s, struct service_call *call, const
     if (e != ERR_OK || strcmp(known->state, STORE_CALL_ALLOWED) == 0)
         return e;
     return run_gap(s, &call->run, "executed_against_policy", known->tool_call_id,
-                   strcmp(known->state, STORE_CALL_HELD) == 0
-                       ? "the call ran while it was held: nobody had approved it"
-                       : "the call ran although it was denied");
+                   strcmp(known->state, STORE_CALL_HELD) == 0 ? "the call ran while it was held: nobody had approved it"
+                                                              : "the call ran although it was denied");
 }
 
 /* A result that no decision fits: what would the policy have said to what ran? */

@@ -10,9 +10,9 @@
 
 enum {
     LIST_MAX = 200,
-    LIST_MAX_BYTES = 3 << 20,  /* about: a list stops here, and says that there is more */
+    LIST_MAX_BYTES = 3 << 20, /* about: a list stops here, and says that there is more */
     SUMMARY_MAX_BYTES = 2000,
-    REASON_MAX_BYTES = 1024,   /* the format's limit for an approval's reason */
+    REASON_MAX_BYTES = 1024, /* the format's limit for an approval's reason */
     PREFIX_MIN_DIGITS = 4,
     RUNS_DEFAULT = 50,
     RUNS_MAX = 500,
@@ -82,8 +82,8 @@ static enum err set_summary(struct arena *arena, struct json *out, const struct 
     }
     if (e == ERR_OK)
         json_set(arena, out, "summary",
-                 json_new_text(arena, command != NULL ? command : "", cut(command != NULL ? command : "", len,
-                                                                          SUMMARY_MAX_BYTES)));
+                 json_new_text(arena, command != NULL ? command : "",
+                               cut(command != NULL ? command : "", len, SUMMARY_MAX_BYTES)));
     buf_wipe(&text);
     return e;
 }
@@ -336,8 +336,7 @@ static enum err trust(struct control *c)
     return ERR_OK;
 }
 
-static enum err export(struct control *c)
-{
+static enum err export(struct control *c) {
     return control_export(c->s, json_get_cstr(c->request, "op"), c->request, c->arena, c->reply, c->fault);
 }
 
@@ -379,8 +378,7 @@ enum err control_serve(struct service *s, const struct peer *peer, const struct 
             continue;
         for (size_t k = 0; k < json_count(request); k++)
             if (!knows(ops[i].keys, json_key(request, k, NULL)))
-                return fault_set(fault, ERR_PROTOCOL, "%s does not know the key %.40s", op,
-                                 json_key(request, k, NULL));
+                return fault_set(fault, ERR_PROTOCOL, "%s does not know the key %.40s", op, json_key(request, k, NULL));
         c.reply = json_new_object(arena);
         enum err e = ops[i].serve(&c);
         if (e == ERR_OK)

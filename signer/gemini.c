@@ -11,11 +11,11 @@ static bool gemini_event(const char *event, enum harness_event *out)
         const char *name;
         enum harness_event event;
     } events[] = {
-        {"BeforeTool", HARNESS_BEFORE_TOOL},   {"AfterTool", HARNESS_AFTER_TOOL},
+        {"BeforeTool", HARNESS_BEFORE_TOOL},     {"AfterTool", HARNESS_AFTER_TOOL},
         {"SessionStart", HARNESS_SESSION_START}, {"SessionEnd", HARNESS_SESSION_END},
-        {"BeforeAgent", HARNESS_OTHER},        {"AfterAgent", HARNESS_OTHER},
-        {"Notification", HARNESS_OTHER},       {"PreCompress", HARNESS_OTHER},
-        {"BeforeModel", HARNESS_OTHER},        {"AfterModel", HARNESS_OTHER},
+        {"BeforeAgent", HARNESS_OTHER},          {"AfterAgent", HARNESS_OTHER},
+        {"Notification", HARNESS_OTHER},         {"PreCompress", HARNESS_OTHER},
+        {"BeforeModel", HARNESS_OTHER},          {"AfterModel", HARNESS_OTHER},
         {"BeforeToolSelection", HARNESS_OTHER},
     };
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {

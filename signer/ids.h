@@ -5,7 +5,7 @@
 #include "evidence/err.h"
 
 enum {
-    IDS_HEX_BYTES = 33,    /* 32 digits and NUL */
+    IDS_HEX_BYTES = 33,      /* 32 digits and NUL */
     IDS_PREFIXED_BYTES = 40, /* "call-", "dec-" or "apr-", 32 digits, NUL */
 };
 

@@ -194,8 +194,10 @@ static enum err build_event(const struct ledger *l, const struct store_run *run,
     json_set_string(arena, event, "tenant", run->tenant);
     json_set_int(arena, event, "run_seq", run->next_run_seq);
     json_set_string(arena, event, "run_prev_hash", run_prev);
-    const char *const optional[][2] = {
-        {"tool_call_id", in->tool_call_id}, {"args_source", in->args_source}, {"tier", in->tier}, {"engine", in->engine}};
+    const char *const optional[][2] = {{"tool_call_id", in->tool_call_id},
+                                       {"args_source", in->args_source},
+                                       {"tier", in->tier},
+                                       {"engine", in->engine}};
     for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++)
         if (optional[i][1] != NULL)
             json_set_string(arena, event, optional[i][0], optional[i][1]);
@@ -222,8 +224,8 @@ static enum err store_line(struct ledger *l, struct store_run *run, const char *
     return store_record_append(l->store, &row);
 }
 
-enum err ledger_append(struct ledger *l, struct store_run *run, const struct ledger_event *event, const struct clock *now,
-                       struct arena *arena)
+enum err ledger_append(struct ledger *l, struct store_run *run, const struct ledger_event *event,
+                       const struct clock *now, struct arena *arena)
 {
     struct holder_signature signature;
     struct json *value = NULL;

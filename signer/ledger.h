@@ -25,8 +25,8 @@
 #define LEDGER_SIGNER_TENANT "tracekit"
 
 enum {
-    LEDGER_CHECKPOINT_RECORDS = 500,    /* a checkpoint at least every so many records ... */
-    LEDGER_CHECKPOINT_MS = 10 * 1000,   /* ... and this long after the first record without one */
+    LEDGER_CHECKPOINT_RECORDS = 500,  /* a checkpoint at least every so many records ... */
+    LEDGER_CHECKPOINT_MS = 10 * 1000, /* ... and this long after the first record without one */
 };
 
 struct ledger;
@@ -61,8 +61,8 @@ struct ledger_event {
 /* Appends to `run` (whose next_run_seq, head, bytes and active_us move on, here and in the store), in a transaction. `arena` holds the
  * event while it is written. Errors: STORE, CHAIN, NOMEM, TOO_LARGE, RANDOM: each means that the batch must be given
  * up. */
-enum err ledger_append(struct ledger *l, struct store_run *run, const struct ledger_event *event, const struct clock *now,
-                       struct arena *arena) MUST_USE;
+enum err ledger_append(struct ledger *l, struct store_run *run, const struct ledger_event *event,
+                       const struct clock *now, struct arena *arena) MUST_USE;
 
 /* Signs a checkpoint over all records, in a transaction, unless the newest one covers them already. */
 enum err ledger_checkpoint(struct ledger *l, const struct clock *now) MUST_USE;

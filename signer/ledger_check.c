@@ -105,8 +105,9 @@ static enum err check_checkpoint(struct walk *w, struct store *store)
     if (e == ERR_OK)
         e = store_record_count(store, &count);
     if (e == ERR_OK && count < size)
-        e = fault_set(w->fault, ERR_LEDGER, "the newest checkpoint covers %" PRIu64 " records, there are %" PRIu64
-                                            ": the ledger was cut back",
+        e = fault_set(w->fault, ERR_LEDGER,
+                      "the newest checkpoint covers %" PRIu64 " records, there are %" PRIu64
+                      ": the ledger was cut back",
                       size, count);
     if (e == ERR_OK)
         e = tree_load(&w->state->tree, size, store_record_node_read, store);

@@ -92,7 +92,8 @@ static enum err close_run(struct service *s, struct store_run *run, const char *
 
 enum err run_of_call(struct service *s, struct service_call *call)
 {
-    enum err e = store_run_live(s->store, SERVICE_SOCKET_AGENT, call->hook->peer.uid, call->message.session, &call->run);
+    enum err e =
+        store_run_live(s->store, SERVICE_SOCKET_AGENT, call->hook->peer.uid, call->message.session, &call->run);
     if (e == ERR_NOT_FOUND || (e == ERR_OK && !takes(call, &call->run)))
         return start_run(s, call);
     if (e != ERR_OK || call->run.bytes < SERVICE_RUN_MAX_BYTES)
@@ -107,7 +108,8 @@ enum err run_of_call(struct service *s, struct service_call *call)
 
 enum err run_session_end(struct service *s, struct service_call *call)
 {
-    enum err e = store_run_live(s->store, SERVICE_SOCKET_AGENT, call->hook->peer.uid, call->message.session, &call->run);
+    enum err e =
+        store_run_live(s->store, SERVICE_SOCKET_AGENT, call->hook->peer.uid, call->message.session, &call->run);
     if (e == ERR_NOT_FOUND || (e == ERR_OK && strcmp(call->run.state, STORE_RUN_OPEN) != 0))
         return ERR_OK;
     return e == ERR_OK ? close_run(s, &call->run, "close_run") : e;

@@ -17,7 +17,8 @@ struct seal {
 _Static_assert(crypto_secretbox_KEYBYTES == KEYFILE_BYTES && (int)COMMIT_KEY_BYTES == (int)KEYFILE_BYTES,
                "key files hold keys");
 
-static enum err load(int directory, const char *name, int create, uint8_t key[static KEYFILE_BYTES], struct fault *fault)
+static enum err load(int directory, const char *name, int create, uint8_t key[static KEYFILE_BYTES],
+                     struct fault *fault)
 {
     enum err e = keyfile_read(directory, name, key, fault);
     if (e == ERR_NOT_FOUND && create) {

@@ -180,10 +180,11 @@ static void refuse_unreadable(struct service *s, const struct service_call *call
         call->harness->noted(&answer->out);
         return;
     }
-    snprintf(reason, sizeof reason,
-             "tracekit: denied by rule TK-ARGS-INVALID (the hook's payload cannot be read: %s). Send the call again with"
-             " plain, valid JSON arguments.",
-             why);
+    snprintf(
+        reason, sizeof reason,
+        "tracekit: denied by rule TK-ARGS-INVALID (the hook's payload cannot be read: %s). Send the call again with"
+        " plain, valid JSON arguments.",
+        why);
     call_deny(call->harness, reason, answer);
 }
 
@@ -228,8 +229,8 @@ static enum err serve_payload(struct service *s, struct service_call *call, bool
         refuse_unreadable(s, call, event, "it is larger than 16 MiB", answer);
         return ERR_OK;
     }
-    enum err e = call->harness->read(call->arena, hook->meta->event, hook->payload, hook->payload_len, &call->message,
-                                     &fault);
+    enum err e =
+        call->harness->read(call->arena, hook->meta->event, hook->payload, hook->payload_len, &call->message, &fault);
     if (e != ERR_OK) {
         refuse_unreadable(s, call, event, fault.text, answer);
         return ERR_OK;
@@ -386,10 +387,11 @@ enum err service_stop(struct service *s)
         e = store_call_set_state(s->store, w->tool_call_id, STORE_CALL_DENIED);
         if (e != ERR_OK)
             break;
-        call_deny(w->harness,
-                  "tracekit: the signer is stopping, so the call is denied. Its approval stays open: repeat exactly this"
-                  " call when the signer runs again. Another way to the same effect is refused too.",
-                  &answer);
+        call_deny(
+            w->harness,
+            "tracekit: the signer is stopping, so the call is denied. Its approval stays open: repeat exactly this"
+            " call when the signer runs again. Another way to the same effect is refused too.",
+            &answer);
         waiters_answer(w, &answer);
     }
     if (e == ERR_OK)

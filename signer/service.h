@@ -71,8 +71,8 @@ void service_delivered(struct service *s, uint64_t token);
 
 /* Serves one control request (in a batch): appends the reply's JSON to `reply` (empty, max FRAME_MAX_REPLY); *refused
  * when it is an error reply. Errors as for service_hook. */
-enum err service_request(struct service *s, const struct peer *peer, const uint8_t *text, size_t len,
-                         struct buf *reply, bool *refused) MUST_USE;
+enum err service_request(struct service *s, const struct peer *peer, const uint8_t *text, size_t len, struct buf *reply,
+                         bool *refused) MUST_USE;
 
 /* Work that time brings (in a batch): deadlines of parked hooks, expiry, closing runs, checkpoints. *next_ms is
  * when it wants to be called again (CLOCK_MONOTONIC), at most a second away. */

@@ -39,8 +39,8 @@ struct service {
     struct seal *seal;
     struct policy *policy;
     struct waiters waiters;
-    struct clock now; /* of the present batch */
-    bool broken;      /* a batch failed: nothing is served any more */
+    struct clock now;          /* of the present batch */
+    bool broken;               /* a batch failed: nothing is served any more */
     uint64_t unreadable_count; /* payloads refused because nobody could be told apart by them, not yet recorded */
     int64_t unreadable_from_us, unreadable_to_us;
 };

@@ -29,7 +29,8 @@ static const char schema[] =
     "CREATE TABLE notes(size INTEGER PRIMARY KEY, note TEXT NOT NULL, made_us INTEGER NOT NULL);"
     "CREATE TABLE policies(hash TEXT PRIMARY KEY, snapshot TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE run_policies(run INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY(run, hash)) WITHOUT ROWID;"
-    "CREATE TABLE runs(id INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL, harness TEXT NOT NULL,"
+    "CREATE TABLE runs(id INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL, harness TEXT NOT "
+    "NULL,"
     "  session TEXT NOT NULL, socket TEXT NOT NULL, uid INTEGER NOT NULL, state TEXT NOT NULL,"
     "  next_run_seq INTEGER NOT NULL, head BLOB NOT NULL, bytes INTEGER NOT NULL, started_us INTEGER NOT NULL,"
     "  active_us INTEGER NOT NULL, ended_us INTEGER);"
@@ -41,7 +42,8 @@ static const char schema[] =
     "CREATE INDEX calls_open ON calls(run, digest, tool);"
     "CREATE UNIQUE INDEX calls_by_id ON calls(tool_call_id);"
     "CREATE TABLE approvals(id TEXT PRIMARY KEY, run INTEGER NOT NULL, tool_call_id TEXT NOT NULL,"
-    "  decision_id TEXT NOT NULL, tool TEXT NOT NULL, digest TEXT NOT NULL, base_digest TEXT NOT NULL, cwd TEXT NOT NULL,"
+    "  decision_id TEXT NOT NULL, tool TEXT NOT NULL, digest TEXT NOT NULL, base_digest TEXT NOT NULL, cwd TEXT NOT "
+    "NULL,"
     "  policy_hash TEXT NOT NULL, binding_digest TEXT NOT NULL, facts TEXT NOT NULL, socket TEXT NOT NULL,"
     "  uid INTEGER NOT NULL, state TEXT NOT NULL, created_us INTEGER NOT NULL, expires_us INTEGER NOT NULL,"
     "  answered_us INTEGER, args BLOB);"
@@ -52,8 +54,10 @@ static const char schema[] =
     "  WHEN NEW.seq <> (SELECT ifnull(max(seq), -1) + 1 FROM records)"
     "  OR EXISTS (SELECT 1 FROM records WHERE run = NEW.run AND run_seq = NEW.run_seq)"
     "  BEGIN SELECT raise(ABORT, 'records are append-only'); END;"
-    "CREATE TRIGGER records_no_update BEFORE UPDATE ON records BEGIN SELECT raise(ABORT, 'records are append-only'); END;"
-    "CREATE TRIGGER records_no_delete BEFORE DELETE ON records BEGIN SELECT raise(ABORT, 'records are append-only'); END;"
+    "CREATE TRIGGER records_no_update BEFORE UPDATE ON records BEGIN SELECT raise(ABORT, 'records are append-only'); "
+    "END;"
+    "CREATE TRIGGER records_no_delete BEFORE DELETE ON records BEGIN SELECT raise(ABORT, 'records are append-only'); "
+    "END;"
     "CREATE TRIGGER notes_no_update BEFORE UPDATE ON notes BEGIN SELECT raise(ABORT, 'notes are append-only'); END;"
     "CREATE TRIGGER notes_no_delete BEFORE DELETE ON notes BEGIN SELECT raise(ABORT, 'notes are append-only'); END;";
 
@@ -226,8 +230,8 @@ static int bind(sqlite3_stmt *stmt, const char *format, va_list args)
         } else {
             const void *bytes = va_arg(args, const void *);
             size_t len = va_arg(args, size_t);
-            rc = bytes == NULL ? sqlite3_bind_null(stmt, i)
-                               : sqlite3_bind_blob64(stmt, i, bytes, len, SQLITE_TRANSIENT);
+            rc =
+                bytes == NULL ? sqlite3_bind_null(stmt, i) : sqlite3_bind_blob64(stmt, i, bytes, len, SQLITE_TRANSIENT);
         }
     }
     return rc;
@@ -345,6 +349,7 @@ enum err store_meta_get(struct store *s, const char *key, char *out, size_t room
 
 enum err store_meta_set(struct store *s, const char *key, const char *value)
 {
-    return store_run(s, "INSERT INTO meta(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+    return store_run(s,
+                     "INSERT INTO meta(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
                      "ss", key, value);
 }

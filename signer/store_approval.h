@@ -41,7 +41,8 @@ struct store_approval {
 };
 
 /* Inserts a pending approval with its sealed arguments. */
-enum err store_approval_insert(struct store *s, const struct store_approval *a, const void *args, size_t args_len) MUST_USE;
+enum err store_approval_insert(struct store *s, const struct store_approval *a, const void *args,
+                               size_t args_len) MUST_USE;
 /* Moves it to another state; the sealed arguments stay only in pending and approved. answered_us 0 leaves it. */
 enum err store_approval_set_state(struct store *s, const char *id, const char *state, int64_t answered_us) MUST_USE;
 

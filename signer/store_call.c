@@ -54,10 +54,11 @@ enum err store_call_match(struct store *s, int64_t run, const char *tool, const 
 {
     sqlite3_stmt *stmt = NULL;
     bool row = false;
-    enum err e = store_query(s, &stmt,
-                             "SELECT id, run, tool_call_id, tool, digest, cwd, decision_id, state, decided_us FROM calls"
-                             " WHERE run = ? AND digest = ? AND tool = ? ORDER BY state <> 'allowed', id LIMIT 1",
-                             "iss", run, digest, tool);
+    enum err e =
+        store_query(s, &stmt,
+                    "SELECT id, run, tool_call_id, tool, digest, cwd, decision_id, state, decided_us FROM calls"
+                    " WHERE run = ? AND digest = ? AND tool = ? ORDER BY state <> 'allowed', id LIMIT 1",
+                    "iss", run, digest, tool);
     if (e == ERR_OK)
         e = store_row(s, stmt, &row);
     if (e != ERR_OK || !row)

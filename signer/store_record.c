@@ -65,8 +65,8 @@ static enum err visit_rows(struct store *s, sqlite3_stmt *stmt, store_record_vis
 enum err store_record_from(struct store *s, uint64_t seq, store_record_visit *visit, void *ctx)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err e = store_query(s, &stmt, "SELECT " RECORD_COLUMNS " FROM records WHERE seq >= ? ORDER BY seq", "i",
-                             (int64_t)seq);
+    enum err e =
+        store_query(s, &stmt, "SELECT " RECORD_COLUMNS " FROM records WHERE seq >= ? ORDER BY seq", "i", (int64_t)seq);
     return e == ERR_OK ? visit_rows(s, stmt, visit, ctx) : e;
 }
 
@@ -85,10 +85,11 @@ enum err store_record_keys(struct store *s, uint64_t size, store_record_visit *v
 {
     sqlite3_stmt *stmt = NULL;
     /* Key records are the signer's own, so only its run is looked through. */
-    enum err e = store_query(s, &stmt,
-                             "SELECT " RECORD_COLUMNS " FROM records WHERE run = (SELECT run FROM records WHERE seq = 0)"
-                             " AND type IN ('signer.epoch', 'key.retire') AND seq < ? ORDER BY run_seq",
-                             "i", (int64_t)size);
+    enum err e =
+        store_query(s, &stmt,
+                    "SELECT " RECORD_COLUMNS " FROM records WHERE run = (SELECT run FROM records WHERE seq = 0)"
+                    " AND type IN ('signer.epoch', 'key.retire') AND seq < ? ORDER BY run_seq",
+                    "i", (int64_t)size);
     return e == ERR_OK ? visit_rows(s, stmt, visit, ctx) : e;
 }
 
@@ -113,8 +114,7 @@ enum err store_record_span(struct store *s, int64_t run, uint64_t size, int64_t 
     return e;
 }
 
-enum err store_record_node_completed(void *ctx, unsigned level, uint64_t index,
-                                     const uint8_t hash[static DIGEST_BYTES])
+enum err store_record_node_completed(void *ctx, unsigned level, uint64_t index, const uint8_t hash[static DIGEST_BYTES])
 {
     if (level % STORED_LEVELS != 0)
         return ERR_OK;

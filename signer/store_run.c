@@ -102,9 +102,9 @@ static enum err by_prefix(struct store *s, const char *prefix, struct store_run 
     sqlite3_stmt *stmt = NULL;
     struct store_run found;
     bool more = false;
-    enum err e = store_query(s, &stmt,
-                             "SELECT " COLUMNS " FROM runs WHERE run_id >= ?1 AND run_id < ?1 || 'g' AND " AGENTS " LIMIT 2",
-                             "s", prefix);
+    enum err e = store_query(
+        s, &stmt, "SELECT " COLUMNS " FROM runs WHERE run_id >= ?1 AND run_id < ?1 || 'g' AND " AGENTS " LIMIT 2", "s",
+        prefix);
     if (e == ERR_OK)
         e = only(s, stmt, &found, &more);
     if (e == ERR_OK && more)
@@ -151,15 +151,15 @@ static enum err visit_runs(struct store *s, sqlite3_stmt *stmt, store_run_visit 
 enum err store_run_newest(struct store *s, int64_t limit, store_run_visit *visit, void *ctx)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err e = store_query(s, &stmt, "SELECT " COLUMNS " FROM runs WHERE " AGENTS " ORDER BY id DESC LIMIT ?", "i",
-                             limit);
+    enum err e =
+        store_query(s, &stmt, "SELECT " COLUMNS " FROM runs WHERE " AGENTS " ORDER BY id DESC LIMIT ?", "i", limit);
     return e == ERR_OK ? visit_runs(s, stmt, visit, ctx) : e;
 }
 
 enum err store_run_unfinished(struct store *s, store_run_visit *visit, void *ctx)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err e = store_query(s, &stmt, "SELECT " COLUMNS " FROM runs WHERE state <> 'final' AND " AGENTS " ORDER BY id",
-                             "");
+    enum err e =
+        store_query(s, &stmt, "SELECT " COLUMNS " FROM runs WHERE state <> 'final' AND " AGENTS " ORDER BY id", "");
     return e == ERR_OK ? visit_runs(s, stmt, visit, ctx) : e;
 }

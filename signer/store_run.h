@@ -15,9 +15,9 @@
 #include "signer/store.h"
 
 enum {
-    STORE_RUN_ID_BYTES = 40,     /* 32 hex, or tracekit/signer */
+    STORE_RUN_ID_BYTES = 40, /* 32 hex, or tracekit/signer */
     STORE_TENANT_BYTES = 129,
-    STORE_NAME_BYTES = 65,       /* harness, socket, state */
+    STORE_NAME_BYTES = 65, /* harness, socket, state */
     STORE_SESSION_BYTES = 257,
     STORE_TOOL_BYTES = 257,
     STORE_CWD_BYTES = 4097,
@@ -37,8 +37,8 @@ struct store_run {
     int64_t uid;
     char state[STORE_NAME_BYTES];
     int64_t next_run_seq;
-    uint8_t head[DIGEST_BYTES]; /* hash of the run's last record, zeros for none */
-    int64_t bytes;              /* of its record lines, newlines included */
+    uint8_t head[DIGEST_BYTES];              /* hash of the run's last record, zeros for none */
+    int64_t bytes;                           /* of its record lines, newlines included */
     int64_t started_us, active_us, ended_us; /* ended_us: 0 while it has not ended */
 };
 

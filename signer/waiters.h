@@ -42,7 +42,7 @@ void waiters_wipe(struct waiters *w);
 /* Adds one. Errors: NOMEM, TOO_LARGE when WAITERS_MAX are there. Pointers to waiters last until the next add or remove. */
 enum err waiters_add(struct waiters *w, const struct waiter *waiter) MUST_USE;
 void waiters_remove(struct waiters *w, uint64_t token);
-struct waiter *waiters_by_token(struct waiters *w, uint64_t token);          /* NULL when absent */
+struct waiter *waiters_by_token(struct waiters *w, uint64_t token);             /* NULL when absent */
 struct waiter *waiters_by_approval(struct waiters *w, const char *approval_id); /* one that is WAITING; or NULL */
 
 /* Gives a waiting one its answer (ownership moves). */

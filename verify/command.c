@@ -214,7 +214,7 @@ int verify_command(int argc, char **argv, const char *program)
     else if (o.version)
         printf("%s %s\n", program, TRACEKIT_VERSION);
     else if (o.bundle == NULL)
-        return misuse(program, "which bundle? Name its file", NULL);
+        return misuse(program, "no bundle was named", NULL);
     else if (o.trust == NULL)
         return misuse(program, "--trust FILE is missing: a bundle proves nothing by itself", NULL);
     else

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The signer starts in a directory of its own, says where things lie, refuses what is unsafe with words that help, is the
 # only one there, stays small, and leaves nothing behind when it is told to stop.
+# shellcheck disable=SC2016 # what eval gets is meant for it
 cd "$(dirname "$0")/../.."
 . tests/integration/lib.sh
 umask 022

@@ -44,49 +44,60 @@ read_hook_env() {
   [ ${#hook_env[@]} -gt 0 ]
 }
 
-# gemini COMMAND [OPTION]...: runs it; what Gemini makes of it goes to $verdict and $details, the streams to out and err.
+# gemini COMMAND [OPTION]...: runs it; what Gemini makes of it goes to $verdict, and how it went to $exit_code, $ms, $gave_up
+# and the files out and err.
 gemini() {
-  local line
-  line=$("$tools/gemini_run" --command "$1" "${hook_env[@]}" --stdout "$work/out" --stderr "$work/err" "${@:2}" \
-    <"${payload:-tests/vectors/payloads/BeforeTool-shell-plain.json}" | head -n 1)
-  verdict=${line%% *}
-  details=${line#* }
-}
-
-# detail NAME: exit, signal, timed_out, gave_up or ms of the last call.
-detail() {
-  local word
-  for word in $details; do
-    if [ "${word%%=*}" = "$1" ]; then echo "${word#*=}"; fi
+  local words word
+  read -r -a words < <("$tools/gemini_run" --command "$1" "${hook_env[@]}" --stdout "$work/out" --stderr "$work/err" \
+    "${@:2}" <"${payload:-tests/vectors/payloads/BeforeTool-shell-plain.json}")
+  verdict=${words[0]}
+  for word in "${words[@]:1}"; do
+    case $word in
+      exit=*) exit_code=${word#*=} ;;
+      ms=*) ms=${word#*=} ;;
+      gave_up=*) gave_up=${word#*=} ;;
+      out=*) out_bytes=${word#*=} ;;
+    esac
   done
 }
 
+# alone ARGUMENT...: runs the hook itself, without guard or Gemini, standard input from the file in.
+alone() {
+  exit_code=0 verdict=none
+  "$hook" "$@" <"$work/in" >"$work/out" 2>"$work/err" || exit_code=$?
+  out_bytes=$(wc -c <"$work/out")
+}
+
 say_last() {
-  echo "$verdict $details"
-  echo "standard output: $(head -c 600 "$work/out" | tr -d '\0')"
-  echo "standard error: $(head -c 600 "$work/err" | tr -d '\0')"
+  echo "# $verdict, exit code $exit_code"
+  echo "# standard output: $(head -c 600 "$work/out" | tr -d '\0')"
+  echo "# standard error: $(head -c 600 "$work/err" | tr -d '\0')"
+}
+
+# last NAME STATUS EXPECTED: a result about the last call.
+last() {
+  result "$1" "$2" "expected $3"
+  [ "$2" -eq 0 ] || say_last
 }
 
 # expect NAME VERDICT: of the last call.
 expect() {
   local status=0
   [ "$verdict" = "$2" ] || status=1
-  result "$1" "$status" "expected $2" "$(say_last)"
+  last "$1" "$status" "$2"
 }
 
-# is_own_deny FILE: nothing but one JSON object in printable ASCII, its reason free of escapes and under 500 characters.
-is_own_deny() {
-  [ "$(wc -l <"$1")" -eq 0 ] && grep -qxE '\{"decision":"deny","reason":"[] !#-[^-~]{1,499}"\}' "$1"
-}
-
-# expect_own_deny NAME WORDS: the hook itself refused the last call, for the reason that holds WORDS, said in both streams.
+# expect_own_deny NAME WORDS: the hook itself refused the last call. Standard output is one JSON object in printable ASCII
+# and nothing else; its reason needs no escape, is shorter than 500 characters, holds WORDS, and stands on standard error too.
 expect_own_deny() {
-  local status=0 reason
-  reason=$(sed 's/^{"decision":"deny","reason":"//; s/"}$//' "$work/out")
-  [ "$verdict" = DENY ] && [ "$(detail exit)" = 2 ] && is_own_deny "$work/out" || status=1
-  [[ $reason == *"$2"* && $reason == *"Another way to the same effect is refused too"* ]] || status=1
-  grep -qxF -- "$reason" "$work/err" || status=1
-  result "$1" "$status" "expected a deny of the hook's own that says: $2" "$(say_last)"
+  local status=0 out err reason='' shape='^\{"decision":"deny","reason":"([] !#-[^-~]{1,499})"\}$'
+  IFS= read -r -d '' out <"$work/out" || true
+  IFS= read -r -d '' err <"$work/err" || true
+  [[ $verdict != ALLOW && $exit_code == 2 && ${#out} -eq $out_bytes && $out =~ $shape ]] || status=1
+  [ "$status" -ne 0 ] || reason=${BASH_REMATCH[1]}
+  [[ $reason == *"$2"* && $reason == *'Another way to the same effect is refused too'* ]] || status=1
+  [[ $err == "$reason"$'\n'* ]] || status=1
+  last "$1" "$status" "a deny of the hook's own that says: $2"
 }
 
 hook_env=()

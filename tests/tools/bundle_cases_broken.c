@@ -246,15 +246,27 @@ static void proofs_tree_size(struct bundle_work *w)
     bundle_maker_replace(&w->bundle, "proofs/records.json", "\"tree_size\":9", "\"tree_size\":8");
 }
 
-static void inclusion_altered(struct bundle_work *w)
+/* Another first hash in the proof for a seq. */
+static void alter_proof(struct bundle_work *w, const char *key)
 {
     base(w);
     struct buf *proofs = bundle_maker_entry(&w->bundle, "proofs/records.json");
     buf_putc(proofs, '\0');
-    char *at = strstr((char *)proofs->data, "\"7\":[\"");
+    char *at = strstr((char *)proofs->data, key);
     MUST(at != NULL);
-    at[6] = at[6] == 'A' ? 'B' : 'A';
+    at += strlen(key);
+    *at = *at == 'A' ? 'B' : 'A';
     proofs->len--;
+}
+
+static void inclusion_altered(struct bundle_work *w)
+{
+    alter_proof(w, "\"7\":[\"");
+}
+
+static void first_inclusion_altered(struct bundle_work *w)
+{
+    alter_proof(w, "\"1\":[\"");
 }
 
 static void inclusion_no_base64(struct bundle_work *w)
@@ -334,6 +346,7 @@ const struct bundle_case bundle_cases_broken[] = {
     {"checkpoint-missing", note_missing, FAILED("bundle structure"), NULL, NULL},
     {"proofs-tree-size", proofs_tree_size, FAILED("checkpoint"), NULL, NULL},
     {"proofs-inclusion-altered", inclusion_altered, FAILED("inclusion"), NULL, NULL},
+    {"proofs-first-inclusion-altered", first_inclusion_altered, FAILED("inclusion"), NULL, NULL},
     {"proofs-inclusion-no-base64", inclusion_no_base64, FAILED("bundle structure"), NULL, NULL},
     {"proofs-inclusion-missing", inclusion_missing, FAILED("bundle structure"), NULL, NULL},
     {"keys-missing", keys_missing, FAILED("bundle structure"), NULL, NULL},

@@ -93,6 +93,31 @@ static void after_final(struct bundle_work *w)
     export(w, 1);
 }
 
+/* A record of another run, in the chain of this one. */
+static void other_run(struct bundle_work *w)
+{
+    log_maker_epoch(&w->log, 0, NULL);
+    run_maker_register(&w->log, "run-a", NULL, NULL);
+    log_maker_add(&w->log, &(struct log_maker_event){.run_id = "run-x",
+                                                     .follows = "run-a",
+                                                     .type = "run.closing",
+                                                     .data = "{\"reason\":\"close_run\"}"});
+    log_maker_add(&w->log, &(struct log_maker_event){
+                               .follows = "run-x", .type = "run.closing", .data = "{\"reason\":\"close_run\"}"});
+    export(w, 1);
+    bundle_maker_insert_line(&w->bundle, w->bundle.run_name, 1, w->log.records[2].line);
+}
+
+static void seq_not_growing(struct bundle_work *w)
+{
+    log_maker_epoch(&w->log, 0, NULL);
+    run_maker_register(&w->log, "run-a", NULL, NULL);
+    log_maker_add(&w->log,
+                  &(struct log_maker_event){.seq = 1, .type = "run.closing", .data = "{\"reason\":\"close_run\"}"});
+    run_maker_final(&w->log, "run-a", NULL);
+    export(w, 1);
+}
+
 static void closing_without_final(struct bundle_work *w)
 {
     run_maker_two_runs(&w->log);
@@ -160,14 +185,18 @@ static void key_not_included(struct bundle_work *w)
     bundle_maker_replace(&w->bundle, "proofs/records.json", "\"0\":", "\"00\":");
 }
 
+/* A second epoch, signed by the first key, declares a key under the first one's kid. */
 static void key_mismatch(struct bundle_work *w)
 {
+    char data[1024];
     log_maker_epoch(&w->log, 0, NULL);
     struct log_maker_key right = w->log.keys[1];
     memcpy(w->log.keys[1].kid, w->log.keys[0].kid, sizeof w->log.keys[1].kid);
-    log_maker_epoch(&w->log, 1, NULL);
+    log_maker_declare(&w->log, 1, NULL, data, sizeof data);
     w->log.keys[1] = right;
-    w->log.key = 0;
+    log_maker_add(&w->log,
+                  &(struct log_maker_event){
+                      .tenant = "tracekit", .run_id = "tracekit/signer", .type = "signer.epoch", .data = data});
     run_maker_register(&w->log, "run-a", NULL, NULL);
     export(w, 1);
 }
@@ -274,6 +303,8 @@ const struct bundle_case bundle_cases_forged[] = {
     {"run-rebuilt", run_rebuilt, FAILED("run chain"), NULL, NULL},
     {"run-first-replaced", first_replaced, FAILED("run chain"), NULL, NULL},
     {"run-record-after-final", after_final, FAILED("run chain"), NULL, NULL},
+    {"run-record-of-another", other_run, FAILED("run chain"), NULL, NULL},
+    {"run-seq-not-growing", seq_not_growing, FAILED("run chain"), NULL, NULL},
     {"run-closing-without-final", closing_without_final, 0, "VERIFIED TO HEAD 3 (open)", NULL, NULL, NULL},
     {"run-second-run", second_run, FAILED("bundle structure"), NULL, NULL},
     {"run-none", no_run, FAILED("bundle structure"), NULL, NULL},

@@ -5,7 +5,8 @@
  *
  * `bash -c CMD` (bash from PATH) with a Unix socket pair for each standard stream; the payload is written and its stream
  * closed; after the timeout (60000) SIGTERM goes to that bash alone, and both output streams must still come to an end.
- * One line follows: ALLOW, DENY, ASK or STOP, and how the command ended; a second one holds the text that decided.
+ * One line follows: ALLOW, DENY, ASK or STOP, how the command ended, and how many bytes it wrote; a second one holds the
+ * text that decided.
  * Measured on Gemini CLI 0.61.0.
  */
 #define _GNU_SOURCE
@@ -336,8 +337,8 @@ int main(int argc, char **argv)
 
     const char *verdict = judge(&o, arena, &text);
     visible_write(&shown, (const char *)text.data, text.len, 2000);
-    printf("%s exit=%d signal=%d timed_out=%d spawn_failed=%d gave_up=%d ms=%lld\n", verdict, o.exit_code, o.signal,
-           o.timed_out, o.spawn_failed, o.gave_up, (long long)o.ms);
+    printf("%s exit=%d signal=%d timed_out=%d spawn_failed=%d gave_up=%d ms=%lld out=%zu err=%zu\n", verdict,
+           o.exit_code, o.signal, o.timed_out, o.spawn_failed, o.gave_up, (long long)o.ms, o.out.len, o.err.len);
     printf("text: %.*s\n", (int)shown.len, shown.data == NULL ? "" : (const char *)shown.data);
     return 0;
 }

@@ -129,18 +129,19 @@ static const struct log_maker_record *last_of(const struct log_maker *m, const c
 static void write_event(const struct log_maker *m, const struct log_maker_event *e, struct log_maker_record *r,
                         struct buf *out)
 {
-    const struct log_maker_record *before = last_of(m, r->tenant, r->run_id);
+    const struct log_maker_record *before = last_of(m, r->tenant, e->follows == NULL ? r->run_id : e->follows);
+    uint64_t seq = e->seq == 0 ? m->count : e->seq;
     char when[40];
     time_t t = LOG_MAKER_TIME - 100000 + (time_t)m->count;
     struct tm tm;
     MUST(gmtime_r(&t, &tm) != NULL && strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S.000000Z", &tm) > 0);
     r->run_seq = before == NULL ? 0 : before->run_seq + 1;
     buf_printf(out,
-               "{\"schema_version\":\"tracekit.event.v2\",\"id\":\"%032zx\",\"seq\":%zu,\"prev_hash\":\"%s\","
+               "{\"schema_version\":\"tracekit.event.v2\",\"id\":\"%032zx\",\"seq\":%" PRIu64 ",\"prev_hash\":\"%s\","
                "\"ts\":\"%s\",\"agent_id\":\"main\",\"parent_id\":null,\"log_id\":\"%032d\",\"run_seq\":%" PRIu64
                ",\"run_prev_hash\":\"%s\",\"tenant\":\"%s\",\"run_id\":\"%s\",",
-               m->count + 1, m->count, m->count == 0 ? DIGEST_ZERO_TEXT : m->records[m->count - 1].hash, when, 7,
-               r->run_seq, before == NULL ? DIGEST_ZERO_TEXT : before->hash, r->tenant, r->run_id);
+               m->count + 1, seq, m->count == 0 ? DIGEST_ZERO_TEXT : m->records[m->count - 1].hash, when, 7, r->run_seq,
+               before == NULL ? DIGEST_ZERO_TEXT : before->hash, r->tenant, r->run_id);
     buf_printf(out, "\"source\":\"%s\",\"type\":\"%s\"%s%s,\"data\":", e->source == NULL ? "signer" : e->source,
                e->type, e->more == NULL ? "" : ",", e->more == NULL ? "" : e->more);
     buf_puts(out, e->data == NULL ? "{}" : e->data);
@@ -170,14 +171,21 @@ uint64_t log_maker_add(struct log_maker *m, const struct log_maker_event *e)
     return m->count - 1;
 }
 
-uint64_t log_maker_epoch(struct log_maker *m, int key, const char *more)
+void log_maker_declare(const struct log_maker *m, int key, const char *more, char *out, size_t size)
 {
     uint8_t spki[ED25519_SPKI_BYTES];
-    char base64[sodium_base64_ENCODED_LEN(ED25519_SPKI_BYTES, sodium_base64_VARIANT_ORIGINAL)], data[4096];
+    char base64[sodium_base64_ENCODED_LEN(ED25519_SPKI_BYTES, sodium_base64_VARIANT_ORIGINAL)];
     ed25519_spki(m->keys[key].pub, spki);
     sodium_bin2base64(base64, sizeof base64, spki, sizeof spki, sodium_base64_VARIANT_ORIGINAL);
-    snprintf(data, sizeof data, "{\"keys\":[{\"kid\":\"%s\",\"alg\":\"ed25519\",\"spki\":\"%s\"%s%s}]}",
-             m->keys[key].kid, base64, more == NULL ? "" : ",", more == NULL ? "" : more);
+    int n = snprintf(out, size, "{\"keys\":[{\"kid\":\"%s\",\"alg\":\"ed25519\",\"spki\":\"%s\"%s%s}]}",
+                     m->keys[key].kid, base64, more == NULL ? "" : ",", more == NULL ? "" : more);
+    MUST(n > 0 && (size_t)n < size);
+}
+
+uint64_t log_maker_epoch(struct log_maker *m, int key, const char *more)
+{
+    char data[4096];
+    log_maker_declare(m, key, more, data, sizeof data);
     m->key = key;
     return log_maker_add(m,
                          &(struct log_maker_event){

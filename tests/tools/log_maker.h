@@ -46,6 +46,9 @@ struct log_maker_event {
     const char *tenant, *run_id, *type, *source;
     const char *data; /* a JSON object */
     const char *more; /* members of the event, such as "\"tool_call_id\":\"t1\"" */
+    /* For logs that no signer writes: */
+    const char *follows; /* the run whose newest record it continues, if not its own */
+    uint64_t seq;        /* what it says as its seq, if not its place in the log; 0 for that place */
 };
 
 void log_maker_init(struct log_maker *m);
@@ -56,6 +59,8 @@ uint64_t log_maker_add(struct log_maker *m, const struct log_maker_event *e);
 /* Appends a signer.epoch that declares a key, signed by it; it is in use then. `more` (may be NULL) are further members of
  * the declared key, such as "\"cert\":{}". */
 uint64_t log_maker_epoch(struct log_maker *m, int key, const char *more);
+/* Writes the data of such a record into `out`. */
+void log_maker_declare(const struct log_maker *m, int key, const char *more, char *out, size_t size);
 uint64_t log_maker_retire(struct log_maker *m, int key, uint64_t last_seq);
 
 /* The record of an event's text, signed by a key. The caller frees it. */

@@ -77,6 +77,8 @@ static void test_places(void **state)
         {"record-deleted", "run_seq 2 (seq 6): its run_seq is another one"},
         {"record-spliced", "run_seq 2 (seq 4): "},
         {"run-rebuilt", "run_seq 3 (seq 6): its run_prev_hash is not the hash of the record before it"},
+        {"run-record-of-another", "run_seq 1 (seq 2): it belongs to another run"},
+        {"run-seq-not-growing", "run_seq 1 (seq 1): its seq is not above that of the record before it"},
         {"run-record-after-final", "run_seq 5 (seq 9): it stands behind run.final"},
         {"record-truncated", "no valid proof for its last record here, seq 6"},
         {"key-used-after-retire", "seq 4: signed by a key that was retired before it"},
@@ -110,6 +112,38 @@ static void test_places_in_files(void **state)
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         struct report *r = verify_rig_verify_case(bundle_cases_broken, places[i].name);
         verify_rig_assert_says(r, places[i].words);
+        report_free(r);
+    }
+}
+
+/* --- what a line counts --- */
+
+static void test_counts(void **state)
+{
+    static const struct {
+        const char *name, *words;
+    } counts[] = {
+        {"many-calls", "of 350 tool call(s), T1 350, T2 0, T3 0, untiered 0"},
+        {"many-calls", "of 350 record(s), raw 0, parsed 350, coerced 0"},
+        {"split-call", "of 2 tool call(s), T1 1, T2 0, T3 0, untiered 1"},
+        {"split-call", "run_seq 1 by hook (T1), run_seq 2 by sdk (untiered)"},
+        {"loud-gaps", "client_counter_gap 1, signer_unavailable 31, trace.tamper 1"},
+        {"loud-gaps", "        and 13 more\n"},
+        {"unreconciled", "layers L2+L3; reconciled calls: 4; unreconciled: hook_missing 1"},
+        {"external", "1 from other systems (other 1), 1 with a signature"},
+        {"vault", "read 1 time(s) and erased 1 time(s)"},
+        {"origin", "alice (attested)"},
+        {"origin", "as the signer attests it: gemini"},
+        {"origin", "[WARN] fail-open classes \xe2\x80\x94 read\n"},
+        {"rotated", "2 key(s), out of 3 key record(s)"},
+        {"rekor-file", "the file rekor/9.json"},
+        {"reviewed", "reviews: 1 of them"},
+        {"extended", "ext.example on 1 record(s)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        struct report *r = verify_rig_verify_case(bundle_cases_good, counts[i].name);
+        verify_rig_assert_says(r, counts[i].words);
         report_free(r);
     }
 }
@@ -195,6 +229,7 @@ int main(void)
         cmocka_unit_test(test_forged),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_places_in_files),
+        cmocka_unit_test(test_counts),
         cmocka_unit_test(test_algorithm_not_trusted),
         cmocka_unit_test(test_bad_trust),
         cmocka_unit_test(test_no_zip),

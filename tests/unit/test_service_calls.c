@@ -1,0 +1,123 @@
+/* Tool calls through the service: decided, recorded, answered, and what came of them. */
+#include "service_rig.h"
+
+static void plain_call_is_allowed_and_recorded(void **state)
+{
+    struct rig *w = *state;
+    struct rig_hook got = rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN);
+    assert_false(got.parked);
+    assert_true(got.allow);
+    assert_string_equal(got.out, "{}");
+    rig_call(w, "AfterTool", RIG_SHELL RIG_PLAIN ",\"tool_response\":{\"llmContent\":\"hi\"}");
+    rig_call(w, "SessionEnd", "\"reason\":\"exit\"");
+    rig_pass(w, 5000);
+    rig_tick(w);
+    rig_assert_types(w, " signer.epoch run.registered policy.decision tool.result run.closing run.final");
+}
+
+static void failed_tool_is_not_ok(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN);
+    rig_call(w, "AfterTool",
+             RIG_SHELL RIG_PLAIN ",\"tool_response\":{\"llmContent\":\"x\",\"error\":{\"message\":\"no\"}}");
+    rig_assert_record(w, "tool.result", "\"ok\":false");
+}
+
+static void loose_arguments_are_denied(void **state)
+{
+    struct rig *w = *state;
+    const char *const bad[] = {"{\"command\":\"a\",\"command\":\"b\"}",
+                               "{\"command\":\"\\ud800\"}",
+                               "{\"n\":9007199254740993}",
+                               "{\"n\":1e999}",
+                               "[1]",
+                               "null",
+                               "\"x\""};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char rest[256];
+        snprintf(rest, sizeof rest, RIG_SHELL "%s", bad[i]);
+        struct rig_hook got = rig_call(w, "BeforeTool", rest);
+        assert_false(got.parked);
+        assert_false(got.allow);
+        assert_non_null(strstr(got.out, "TK-ARGS-INVALID"));
+    }
+    rig_assert_record(w, "policy.decision", "\"rule_ids\":[\"TK-ARGS-INVALID\"]");
+    rig_assert_no_record(w, "policy.decision", "args_commitment");
+}
+
+static void unreadable_payloads_are_denied_and_counted(void **state)
+{
+    struct rig *w = *state;
+    const char *const bad[] = {"",
+                               "{",
+                               "null",
+                               "{\"session_id\":\"s\"}",
+                               "\xff",
+                               "{}{}",
+                               "{\"session_id\":\"a b\",\"hook_event_name\":\"BeforeTool\"}",
+                               "{\"session_id\":\"s\",\"hook_event_name\":\"AfterTool\"}"};
+    size_t count = sizeof bad / sizeof bad[0];
+    for (size_t i = 0; i < count; i++) {
+        struct rig_hook got = rig_payload(w, "BeforeTool", bad[i], strlen(bad[i]));
+        assert_false(got.parked);
+        assert_false(got.allow);
+        assert_non_null(strstr(got.out, "\"decision\":\"deny\""));
+    }
+    assert_true(rig_payload(w, "AfterTool", "{", 1).allow);
+    assert_false(rig_payload(w, "NoSuchEvent", "{}", 2).allow);
+    rig_pass(w, 10001);
+    rig_tick(w);
+    char expected[32];
+    snprintf(expected, sizeof expected, "\"count\":%zu", count + 2);
+    rig_assert_record(w, "refusal.summary", expected);
+}
+
+static void what_was_never_decided_is_a_gap(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "AfterTool", RIG_SHELL RIG_PLAIN ",\"tool_response\":{}");
+    rig_assert_record(w, "capture.gap", "reconcile.result_without_call");
+    rig_call(w, "AfterTool", RIG_SHELL RIG_NETWORK ",\"tool_response\":{}");
+    rig_assert_record(w, "capture.gap", "executed_against_policy");
+}
+
+static void what_ran_while_held_or_denied_is_a_gap(void **state)
+{
+    struct rig *w = *state;
+    char id[RIG_ID_BYTES];
+    assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK).parked);
+    rig_call(w, "AfterTool", RIG_SHELL RIG_NETWORK ",\"tool_response\":{}");
+    rig_assert_record(w, "capture.gap", "while it was held");
+    /* audit reopened the service, so nobody waits on the first approval any more; this call takes it over. */
+    struct rig_hook got = rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
+    rig_pending_id(w, 0, id);
+    assert_true(rig_answer(w, id, "reject"));
+    assert_true(rig_answered(w, &got));
+    rig_call(w, "AfterTool", RIG_SHELL RIG_NETWORK ",\"tool_response\":{}");
+    rig_assert_record(w, "capture.gap", "although it was denied");
+}
+
+static void results_pair_first_in_first_out(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN);
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN);
+    rig_call(w, "AfterTool", RIG_SHELL RIG_PLAIN ",\"tool_response\":{}");
+    rig_call(w, "AfterTool", RIG_SHELL RIG_PLAIN ",\"tool_response\":{}");
+    rig_call(w, "AfterTool", RIG_SHELL RIG_PLAIN ",\"tool_response\":{}");
+    rig_assert_types(w,
+                     " signer.epoch run.registered policy.decision policy.decision tool.result tool.result tool.result"
+                     " capture.gap");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(plain_call_is_allowed_and_recorded), RIG_TEST(failed_tool_is_not_ok),
+        RIG_TEST(loose_arguments_are_denied),         RIG_TEST(unreadable_payloads_are_denied_and_counted),
+        RIG_TEST(what_was_never_decided_is_a_gap),    RIG_TEST(what_ran_while_held_or_denied_is_a_gap),
+        RIG_TEST(results_pair_first_in_first_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

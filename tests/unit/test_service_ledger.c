@@ -1,0 +1,98 @@
+/* The ledger and the keys behind it: what they hold, and what is refused. */
+#include "service_rig.h"
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void records_hold_no_path_and_no_command(void **state)
+{
+    struct rig *w = *state;
+    rig_call(
+        w, "BeforeTool",
+        RIG_SHELL
+        "{\"command\":\"SECRETCOMMAND\",\"additional_permissions\":{\"fileSystem\":{\"read\":[\"/SECRETPATH\"]}}}");
+    rig_call(w, "AfterTool", RIG_SHELL "{\"command\":\"x\"},\"tool_response\":{\"llmContent\":\"SECRETRESULT\"}");
+    service_close(w->service);
+    assert_false(rig_files_hold(w, "SECRET"));
+    rig_open(w);
+}
+
+/* Changes the closed database behind the signer's back. */
+static void attack(struct rig *w, const char *sql)
+{
+    sqlite3 *db = NULL;
+    char path[128];
+    snprintf(path, sizeof path, "%s/ledger.db", w->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "DROP TRIGGER records_no_update; DROP TRIGGER records_no_delete;"
+                                  "DROP TRIGGER notes_no_update;",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void a_ledger_that_was_changed_is_refused(void **state)
+{
+    struct rig *w = *state;
+    struct fault fault = {""};
+    const char *const attacks[] = {
+        "UPDATE records SET line = replace(line, '\"allow\"', '\"deny\"') WHERE type = 'policy.decision'",
+        "DELETE FROM records WHERE seq = (SELECT max(seq) FROM records)",
+        "UPDATE records SET hash = zeroblob(32) WHERE seq = 0",
+        "UPDATE runs SET next_run_seq = next_run_seq + 1",
+        "UPDATE notes SET note = replace(note, 'tracekit.local', 'tracekit.other')",
+    };
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN);
+    service_close(w->service);
+    w->service = NULL;
+    for (size_t i = 0; i < sizeof attacks / sizeof attacks[0]; i++) {
+        struct service *service = NULL;
+        rig_copy(w, "ledger.db", "good.db");
+        attack(w, attacks[i]);
+        fault.text[0] = '\0';
+        enum err e = service_open(&w->config, &w->now, &service, &fault);
+        if (e != ERR_LEDGER)
+            fail_msg("%s: %s (%s)", attacks[i], err_name(e), fault.text);
+        assert_true(fault.text[0] != '\0');
+        rig_remove(w, "ledger.db-wal");
+        rig_copy(w, "good.db", "ledger.db");
+    }
+    rig_open(w);
+}
+
+static void keys_that_others_can_read_are_refused(void **state)
+{
+    struct rig *w = *state;
+    struct fault fault = {""};
+    struct service *service = NULL;
+    char path[128];
+    service_close(w->service);
+    snprintf(path, sizeof path, "%s/keys/record.key", w->dir);
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(service_open(&w->config, &w->now, &service, &fault), ERR_CONFIG);
+    assert_non_null(strstr(fault.text, "chmod 600"));
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_int_equal(truncate(path, 31), 0);
+    assert_int_equal(service_open(&w->config, &w->now, &service, &fault), ERR_CONFIG);
+    assert_int_equal(truncate(path, 32), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(service_open(&w->config, &w->now, &service, &fault), ERR_NOT_FOUND);
+    /* teardown wants a service: a new data directory */
+    rig_remove(w, "keys");
+    rig_remove(w, "ledger.db");
+    rig_remove(w, "ledger.db-wal");
+    rig_open(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(records_hold_no_path_and_no_command),
+        RIG_TEST(a_ledger_that_was_changed_is_refused),
+        RIG_TEST(keys_that_others_can_read_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

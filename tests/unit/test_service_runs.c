@@ -1,0 +1,110 @@
+/* Runs: when they begin, close and end. */
+#include "service_rig.h"
+
+static void session_end_ends_the_run_once(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "SessionEnd", "");
+    rig_call(w, "SessionStart", "\"source\":\"startup\"");
+    rig_call(w, "SessionEnd", "");
+    rig_call(w, "SessionEnd", "");
+    rig_call(w, "SessionEnd", "");
+    rig_pass(w, 5000);
+    rig_tick(w);
+    rig_tick(w);
+    rig_assert_types(w, " signer.epoch run.registered run.closing run.final");
+    assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN).allow);
+    rig_assert_types(w, " signer.epoch run.registered run.closing run.final run.registered policy.decision");
+}
+
+static void late_results_are_taken_for_five_seconds(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN);
+    rig_call(w, "SessionEnd", "");
+    rig_pass(w, 4999);
+    rig_tick(w);
+    rig_call(w, "AfterTool", RIG_SHELL RIG_PLAIN ",\"tool_response\":{}");
+    rig_pass(w, 1);
+    rig_tick(w);
+    rig_assert_types(w, " signer.epoch run.registered policy.decision run.closing tool.result run.final");
+}
+
+static void a_call_after_session_end_is_a_new_run(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "SessionStart", "");
+    rig_call(w, "SessionEnd", "");
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN);
+    rig_assert_types(w, " signer.epoch run.registered run.closing run.registered policy.decision");
+}
+
+static void pending_approvals_expire_with_their_run(void **state)
+{
+    struct rig *w = *state;
+    struct rig_hook got = rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
+    rig_call(w, "SessionEnd", "");
+    rig_pass(w, 5000);
+    rig_tick(w);
+    assert_true(rig_answered(w, &got));
+    assert_false(got.allow);
+    rig_assert_types(
+        w, " signer.epoch run.registered policy.decision approval.request run.closing approval.expired run.final");
+}
+
+static void an_idle_run_ends_but_not_while_something_is_pending(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
+    rig_pass(w, 3599 * 1000);
+    rig_tick(w);
+    rig_assert_types(w, " signer.epoch run.registered policy.decision approval.request");
+    rig_pass(w, 1000); /* the approval expires: that is an event of the run */
+    rig_tick(w);
+    rig_pass(w, 3600 * 1000);
+    rig_tick(w);
+    rig_assert_types(
+        w, " signer.epoch run.registered policy.decision approval.request approval.expired run.closing run.final");
+    rig_assert_record(w, "run.closing", "idle_timeout");
+}
+
+static void a_restart_keeps_everything(void **state)
+{
+    struct rig *w = *state;
+    char id[RIG_ID_BYTES], after[RIG_ID_BYTES];
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
+    rig_pending_id(w, 0, id);
+    service_close(w->service);
+    rig_open(w);
+    rig_pending_id(w, 0, after);
+    assert_string_equal(id, after);
+    assert_true(rig_answer(w, id, "approve"));
+    struct rig_hook got = rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
+    assert_true(got.allow);
+}
+
+static void stopping_denies_who_waits(void **state)
+{
+    struct rig *w = *state;
+    struct rig_hook got = rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
+    assert_int_equal(service_begin(w->service, &w->now), ERR_OK);
+    assert_int_equal(service_stop(w->service), ERR_OK);
+    assert_int_equal(service_commit(w->service), ERR_OK);
+    assert_true(rig_answered(w, &got));
+    assert_false(got.allow);
+    assert_int_equal(rig_pending_count(w), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(session_end_ends_the_run_once),
+        RIG_TEST(late_results_are_taken_for_five_seconds),
+        RIG_TEST(a_call_after_session_end_is_a_new_run),
+        RIG_TEST(pending_approvals_expire_with_their_run),
+        RIG_TEST(an_idle_run_ends_but_not_while_something_is_pending),
+        RIG_TEST(a_restart_keeps_everything),
+        RIG_TEST(stopping_denies_who_waits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
