@@ -44,7 +44,8 @@ struct relay_answer {
     uint8_t bytes[2 * FRAME_MAX_OUT]; /* the text for standard output, then the one for standard error */
 };
 
-/* Does the call; blocks until the deadline at most. Of *answer only what the result allows may be used. */
+/* Does the call; blocks until the deadline at most. Of *answer only what the result allows may be used. Payload and
+ * connection are not given back: a process does one call and ends. */
 enum relay_result relay_call(const struct relay *relay, struct relay_answer *answer);
 
 #endif

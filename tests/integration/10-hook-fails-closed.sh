@@ -285,10 +285,10 @@ usage 'empty socket' '--socket must be an absolute path' gemini --event BeforeTo
 long=/$(head -c 107 /dev/zero | tr '\0' s)
 usage 'socket of 108 bytes' '--socket must be an absolute path' gemini --event BeforeTool --socket "$long" "${good[@]:5}"
 usage 'socket of 107 bytes' 'the signer does not run' gemini --event BeforeTool --socket "${long%s}" "${good[@]:5}"
-for value in '' -1 +1 1x 4294967295 99999999999999999999 ' 1'; do
+for value in '' -1 +1 1x 4294967295 18446744073709551616 ' 1'; do
   usage "--signer-uid '$value'" '--signer-uid must be a numeric user id' "${good[@]:0:5}" --signer-uid "$value" --wait 5
 done
-for value in '' 0 591 -1 5s 1e2 4294967297 99999999999999999999; do
+for value in '' 0 591 -1 5s 1e2 4294967297 18446744073709551621; do
   usage "--wait '$value'" '--wait must be 1 to 590 seconds' "${good[@]:0:7}" --wait "$value"
 done
 odd=$(printf '/tmp/a"b\\c\n\t\033[31m\303\274 $(id)')

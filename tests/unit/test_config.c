@@ -207,21 +207,22 @@ static void values_are_checked(void **state)
     refuses("data: !!python/object/apply:os.system [id]", ERR_CONFIG, "anchors and tags are not read");
 }
 
+/* `start`, then `count` times `c`. */
+static void refuses_long(const char *start, char c, size_t count, enum err want, const char *words)
+{
+    char text[1300], run[1200];
+    memset(run, c, count);
+    snprintf(text, sizeof text, "%s%.*s", start, (int)count, run);
+    refuses(text, want, words);
+}
+
 static void long_values_are_refused(void **state)
 {
     (void)state;
-    char text[1300] = "tenant: ";
-    memset(text + 8, 't', 129);
-    refuses(text, ERR_CONFIG, "a tenant has 1 to 128");
-    strcpy(text, "sockets:\n  agent: /");
-    size_t len = strlen(text);
-    memset(text + len, 's', PEER_MAX_PATH);
-    text[len + PEER_MAX_PATH] = '\0';
-    refuses(text, ERR_PATH, ":2:3: a socket's path has at most 107 bytes, and this one 108");
-    strcpy(text, "data: /");
-    memset(text + 7, 'd', 1100);
-    text[7 + 1100] = '\0';
-    refuses(text, ERR_PATH, ":1:1: a path has at most 1023 bytes");
+    refuses_long("tenant: ", 't', 129, ERR_CONFIG, "a tenant has 1 to 128");
+    refuses_long("sockets:\n  agent: /", 's', PEER_MAX_PATH, ERR_PATH,
+                 ":2:3: a socket's path has at most 107 bytes, and this one 108");
+    refuses_long("data: /", 'd', 1100, ERR_PATH, ":1:1: a path has at most 1023 bytes");
 }
 
 static void the_file_is_safe_from_others(void **state)

@@ -58,7 +58,7 @@ static void a_slow_sender_is_dropped(void **state)
     for (size_t i = 0; i < len && peer_write(dripping, frame + i, 1, soon()) == 0; i++)
         poll(NULL, 0, 100);
     expect_closed(dripping);
-    assert_in_range(peer_now_ms() - begin, 1400, 3500);
+    assert_in_range(peer_now_ms() - begin, 1400, 15000);
     expect_closed(silent);
     expect_closed(half);
     expect_closed(request);
@@ -75,7 +75,7 @@ static void an_idle_control_connection_is_closed(void **state)
     expect_reply(fd, FRAME_ERROR);
     int64_t begin = peer_now_ms();
     expect_closed(fd);
-    assert_in_range(peer_now_ms() - begin, 2500, 5000);
+    assert_in_range(peer_now_ms() - begin, 2500, 15000);
     assert_int_equal(shared->lines, 0); /* nothing that a person has to know */
 }
 
@@ -86,7 +86,7 @@ static void a_slow_reader_is_dropped(void **state)
     send_request(fd, "big 4000000");
     expect_count(&shared->requests, 1);
     expect_alive(); /* nobody waits for it */
-    poll(NULL, 0, 2500);
+    poll(NULL, 0, 4000);
     uint8_t bytes[65536];
     size_t got = 0;
     ssize_t n;
@@ -97,35 +97,38 @@ static void a_slow_reader_is_dropped(void **state)
     expect_alive();
 }
 
+/* Announces a large payload and sends none of it. */
+static int announce_large(void)
+{
+    uint8_t start[FRAME_HEAD_BYTES + FRAME_MAX_META];
+    size_t len = hook_start(start, 0, FRAME_MAX_PAYLOAD - 100);
+    int fd = dial(rig.agent);
+    assert_int_equal(peer_write(fd, start, len, soon()), 0);
+    poll(NULL, 0, 20);
+    return fd;
+}
+
 /* Large payloads that do not come on keep their room; small ones, and a person, have theirs. */
 static void large_frames_wait_for_room(void **state)
 {
     (void)state;
-    static uint8_t payload[FRAME_MAX_PAYLOAD];
-    uint8_t start[FRAME_HEAD_BYTES + FRAME_MAX_META];
+    static uint8_t payload[FRAME_MAX_PAYLOAD - 100];
     int fds[4];
-    size_t len = hook_start(start, 0, sizeof payload - 100);
-    for (int i = 0; i < 3; i++) {
-        fds[i] = dial(rig.agent);
-        assert_int_equal(peer_write(fds[i], start, len, soon()), 0);
-        poll(NULL, 0, 20);
-    }
-    fds[3] = dial(rig.agent);
-    assert_int_equal(peer_write(fds[3], start, len, soon()), 0);
-    assert_int_equal(peer_write(fds[3], payload, sizeof payload - 100, peer_now_ms() + 200), -1);
+    for (int i = 0; i < 4; i++)
+        fds[i] = announce_large();
+    assert_int_equal(peer_write(fds[3], payload, sizeof payload, peer_now_ms() + 300), -1);
     assert_int_equal(errno, ETIMEDOUT);
     close(fds[3]); /* goes while it waits */
-    fds[3] = dial(rig.agent);
-    assert_int_equal(peer_write(fds[3], start, len, soon()), 0);
+    fds[3] = announce_large();
     expect_alive();
     ask("hello", FRAME_ERROR);
     assert_int_equal(shared->hooks, 1);
-    assert_int_equal(peer_write(fds[0], payload, sizeof payload - 100, soon()), 0);
+    assert_int_equal(peer_write(fds[0], payload, sizeof payload, soon()), 0);
     expect_answer(fds[0], true, "gemini BeforeTool 16777116 0");
-    assert_int_equal(peer_write(fds[3], payload, sizeof payload - 100, soon()), 0);
+    assert_int_equal(peer_write(fds[3], payload, sizeof payload, soon()), 0);
     expect_answer(fds[3], true, "gemini BeforeTool 16777116 0");
-    expect_closed(fds[1]); /* too slow */
-    expect_closed(fds[2]);
+    close(fds[1]);
+    close(fds[2]);
 }
 
 static void who_waits_for_room_is_not_called_slow(void **state)
@@ -133,45 +136,41 @@ static void who_waits_for_room_is_not_called_slow(void **state)
     (void)state;
     uint8_t start[FRAME_HEAD_BYTES + FRAME_MAX_META];
     static uint8_t payload[1 << 20];
-    int fds[5];
-    size_t len = hook_start(start, 0, FRAME_MAX_PAYLOAD - 100);
-    for (int i = 0; i < 3; i++) {
-        fds[i] = dial(rig.agent);
-        assert_int_equal(peer_write(fds[i], start, len, soon()), 0);
-        poll(NULL, 0, 20);
-    }
-    poll(NULL, 0, 800);
-    len = hook_start(start, 0, sizeof payload);
-    for (int i = 3; i < 5; i++) {
-        fds[i] = dial(rig.agent);
-        assert_int_equal(peer_write(fds[i], start, len, soon()), 0);
-    }
-    poll(NULL, 0, 1000); /* the first three are over their time now, and these two have waited for most of theirs */
-    for (int i = 3; i < 5; i++) {
-        assert_int_equal(peer_write(fds[i], payload, sizeof payload, soon()), 0);
-        expect_answer(fds[i], true, "gemini BeforeTool 1048576 0");
-    }
-    for (int i = 0; i < 3; i++)
+    int fds[6];
+    for (int i = 0; i < 6; i++) /* three have room, and then the other three */
+        fds[i] = announce_large();
+    int fd = dial(rig.agent);
+    int64_t begin = peer_now_ms();
+    size_t len = hook_start(start, 0, sizeof payload);
+    assert_int_equal(peer_write(fd, start, len, soon()), 0);
+    assert_int_equal(peer_write(fd, payload, sizeof payload, soon()), 0);
+    expect_answer(fd, true, "gemini BeforeTool 1048576 0");
+    assert_true(peer_now_ms() - begin > rig_times.frame_ms + 500);
+    for (int i = 0; i < 6; i++)
         expect_closed(fds[i]);
 }
 
+/* The processor time that a process has used, in clock ticks: fields 14 and 15 of its stat file. */
 static long cpu_ticks(pid_t pid)
 {
     char path[64], text[1024];
-    long user = 0, system = 0;
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
     FILE *f = fopen(path, "r");
     assert_non_null(f);
     size_t n = fread(text, 1, sizeof text - 1, f);
     fclose(f);
     text[n] = '\0';
-    const char *rest = strrchr(text, ')');
-    assert_non_null(rest);
-    assert_int_equal(sscanf(rest + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld", &user, &system), 2);
-    return user + system;
+    char *at = strrchr(text, ')');
+    assert_non_null(at);
+    for (int field = 2; field < 14; field++) {
+        at = strchr(at + 1, ' ');
+        assert_non_null(at);
+    }
+    long user = strtol(at, &at, 10);
+    return user + strtol(at, NULL, 10);
 }
 
-/* `open` is what the signer may still open. */
+/* `limit` is the request that takes them away. */
 static void without_descriptors(const char *limit)
 {
     int control = dial(rig.control), waiting[20];
@@ -183,7 +182,7 @@ static void without_descriptors(const char *limit)
         (void)peer_write(waiting[i], "T", 1, soon());
     }
     poll(NULL, 0, 1000);
-    assert_true(cpu_ticks(rig.pid) - before < sysconf(_SC_CLK_TCK) / 5);
+    assert_true(cpu_ticks(rig.pid) - before < sysconf(_SC_CLK_TCK) / 10);
     send_request(control, "fds 256");
     expect_reply(control, 0);
     for (int i = 0; i < 20; i++)
@@ -276,17 +275,31 @@ static void noise_hurts_nobody_else(void **state)
     expect_answer(parked, true, "approved");
 }
 
+/* Peers have little time. */
+static int start_hasty(void **state)
+{
+    rig_times = (struct conns_times){.frame_ms = 1500, .write_ms = 1500, .idle_ms = 3000};
+    return rig_start(state);
+}
+
+static int end_hasty(void **state)
+{
+    rig_times = (struct conns_times){.frame_ms = 60000, .write_ms = 60000, .idle_ms = 60000};
+    return rig_end(state);
+}
+
+#define HASTY(name) cmocka_unit_test_setup_teardown(name, start_hasty, end_hasty)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_start, rig_end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_user_has_so_many_connections),
-        TEST(a_slow_sender_is_dropped),
-        TEST(an_idle_control_connection_is_closed),
-        TEST(a_slow_reader_is_dropped),
+        HASTY(a_slow_sender_is_dropped),
+        HASTY(an_idle_control_connection_is_closed),
+        HASTY(a_slow_reader_is_dropped),
         TEST(large_frames_wait_for_room),
-        TEST(who_waits_for_room_is_not_called_slow),
+        HASTY(who_waits_for_room_is_not_called_slow),
         TEST(without_descriptors_connections_are_refused),
         TEST(the_control_socket_is_for_one_user),
         TEST(noise_hurts_nobody_else),

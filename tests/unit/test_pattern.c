@@ -39,6 +39,7 @@ static void a_pattern_matches_whole_texts_only(void **state)
     assert_true(matches_text("b|ab", "ab"));
     assert_true(matches_text("a|ab", "ab")); /* the first alternative alone would leave a rest */
     assert_false(matches_text("a", "ba"));
+    assert_false(matches_text("a", "ab"));
     assert_true(matches("a*", "", 0));
     assert_true(matches("a*", NULL, 0));
 }
@@ -110,6 +111,8 @@ static void a_match_that_runs_away_is_stopped(void **state)
     (void)state;
     assert_int_equal(pattern_new("(a+|b)+(a+|c)+x", &p, NULL), ERR_OK);
     const char *text = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaayx"; /* the x is there, in vain */
+    assert_int_equal(pattern_match(p, text, strlen(text), &matched), ERR_TOO_LARGE);
+    text += strlen(text) - 18; /* some 2^18 steps: the library's own limit would let that pass */
     assert_int_equal(pattern_match(p, text, strlen(text), &matched), ERR_TOO_LARGE);
     assert_true(matched);
     assert_int_equal(pattern_match(p, "aax", 3, &matched), ERR_OK); /* and it may be used again */

@@ -358,6 +358,40 @@ static void every_flipped_bit_of_a_consistency_proof_is_seen(void **state)
         }
 }
 
+/* A hash more, and roots that fit it: whoever makes the root may not lengthen the path of a smaller tree. */
+static void proofs_longer_than_the_tree_are_refused(void **state)
+{
+    static const hash more = {0x33};
+    (void)state;
+    for (uint64_t size = 1; size <= LEAVES; size++)
+        for (uint64_t index = 0; index < size; index++) {
+            struct inclusion p;
+            struct consistency c;
+            prove_inclusion(index, size, &p);
+            memcpy(p.proof[p.count++], more, sizeof more);
+            tree_node(more, p.root, p.root);
+            assert_int_equal(verify_inclusion(&p), ERR_PROOF);
+            prove_consistency(index + 1, size, &c);
+            memcpy(c.proof[c.count++], more, sizeof more);
+            tree_node(more, c.old_root, c.old_root);
+            tree_node(more, c.root, c.root);
+            assert_int_equal(verify_consistency(&c), ERR_PROOF);
+        }
+}
+
+/* A tree that shrank: the walk of RFC 9162 alone would take this for a proof. */
+static void a_smaller_tree_continues_nothing(void **state)
+{
+    struct consistency p = {.old_size = 6, .size = 5, .count = 2};
+    (void)state;
+    memset(p.proof, 0x44, sizeof p.proof);
+    tree_node(p.proof[1], p.proof[0], p.root);
+    memcpy(p.old_root, p.root, sizeof p.old_root);
+    assert_int_equal(verify_consistency(&p), ERR_PROOF);
+    assert_int_equal(tree_consistency_verify(3, 5, roots[3], roots[5], NULL, 0), ERR_PROOF);
+    assert_int_equal(tree_consistency_verify(0, 5, roots[0], roots[5], NULL, 0), ERR_PROOF);
+}
+
 static void proofs_outside_the_tree_are_refused(void **state)
 {
     hash proof[TREE_MAX_PROOF];
@@ -439,6 +473,8 @@ int main(void)
         cmocka_unit_test(every_consistency_proof_verifies),
         cmocka_unit_test(spoiled_consistency_proofs_are_refused),
         cmocka_unit_test(every_flipped_bit_of_a_consistency_proof_is_seen),
+        cmocka_unit_test(proofs_longer_than_the_tree_are_refused),
+        cmocka_unit_test(a_smaller_tree_continues_nothing),
         cmocka_unit_test(proofs_outside_the_tree_are_refused),
         cmocka_unit_test(huge_trees_work),
     };

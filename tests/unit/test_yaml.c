@@ -295,10 +295,10 @@ static void a_reader_can_name_the_place(void **state)
 static void a_full_arena_is_an_error(void **state)
 {
     (void)state;
-    char text[2000] = "[";
+    char text[1 + 2 * 600 + 2] = "[";
     for (size_t i = 0; i < 600; i++)
-        strcat(text, "1,");
-    strcat(text, "]");
+        memcpy(text + 1 + 2 * i, "1,", 2);
+    memcpy(text + 1 + 2 * 600, "]", 2);
     for (size_t room = 0; room < 100000; room += 97) {
         const struct yaml *doc = NULL;
         struct arena *small = arena_new(room);

@@ -7,12 +7,15 @@
 #ifndef UNIT_ZIP_FORGE_H
 #define UNIT_ZIP_FORGE_H
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "evidence/buf.h"
+#include "evidence/zip.h"
 
-enum { FORGE_MAX_ITEMS = 16, FORGE_MAX_BYTES = 1 << 20 };
+enum { FORGE_MAX_ITEMS = 16, FORGE_MAX_BYTES = 1 << 20, FORGE_PATH_BYTES = 32, FORGE_PIECE_BYTES = 64 << 10 };
 
 /* One entry. The declared fields are the true ones unless forge_pack's results are changed afterwards. */
 struct forge_item {
@@ -163,6 +166,43 @@ static inline void forge(struct forged *f, const struct forge_item *items, size_
     forge_text(b, x->end_comment);
     forge_text(b, x->suffix);
     assert_int_equal(buf_err(b), ERR_OK);
+}
+
+/* Three entries: stored, deflated, empty. */
+static const char forge_first[] = "the first entry", forge_second[] = "second second second second second second";
+
+static inline void forge_three(struct forged *f, const struct forge_extra *x)
+{
+    struct buf packed;
+    const struct forge_item items[] = {
+        forge_stored("manifest.json", forge_first, strlen(forge_first)),
+        forge_deflated("runs/a-b_c.jsonl", forge_second, strlen(forge_second), &packed),
+        forge_stored("zzz", "", 0),
+    };
+    forge(f, items, 3, x);
+    buf_wipe(&packed);
+}
+
+/* Writes a file of these bytes and opens it as a zip. */
+static inline enum err forge_open(const void *bytes, size_t len, struct zip **z, struct fault *fault)
+{
+    char path[FORGE_PATH_BYTES] = "/tmp/tracekit-zip-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, len), len);
+    close(fd);
+    enum err e = zip_open(path, z, fault);
+    unlink(path);
+    return e;
+}
+
+/* The whole entry as one buffer. */
+static inline enum err forge_read(const struct zip *z, const char *name, struct buf *out, struct fault *fault)
+{
+    const struct zip_entry *e = zip_find(z, name);
+    assert_non_null(e);
+    buf_init(out, ZIP_MAX_ENTRY_BYTES);
+    return zip_read(z, e, out, fault);
 }
 
 #endif
