@@ -62,29 +62,39 @@ static enum err enter(int *at, const char *name, bool last, const char *path, st
     return ERR_OK;
 }
 
+/* Takes the next name from the front of *rest; *last: nothing but slashes stands behind it. False: there is none that
+ * fits. */
+static bool next_name(const char **rest, char name[static NAME_MAX + 1], bool *last)
+{
+    const char *at = *rest + strspn(*rest, "/");
+    size_t len = strcspn(at, "/");
+    if (len == 0 || len > NAME_MAX)
+        return false;
+    memcpy(name, at, len);
+    name[len] = '\0';
+    *rest = at + len;
+    *last = (*rest)[strspn(*rest, "/")] == '\0';
+    return true;
+}
+
 /* Opens the directory, making what is missing on the way. */
 static enum err walk(const char *path, int *out, struct fault *fault)
 {
     enum err e = ERR_OK;
-    int at = -1;
-    char copy[PATH_MAX];
+    char name[NAME_MAX + 1];
+    const char *rest = path;
+    bool is_last = false;
     if (path[0] != '/')
         return fault_set(fault, ERR_PATH, "not an absolute path: %s", path);
-    if (strlen(path) >= sizeof copy)
-        return fault_set(fault, ERR_PATH, "the path is longer than %d bytes: %s", PATH_MAX - 1, path);
-    memcpy(copy, path, strlen(path) + 1);
-    at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (path[strspn(path, "/")] == '\0')
+        return fault_set(fault, ERR_PATH, "not a directory of our own: %s", path);
+    int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (at < 0)
         return failed(ERR_IO, "cannot open the directory", "/", fault);
-
-    char *rest = NULL, *name = strtok_r(copy, "/", &rest);
-    if (name == NULL)
-        e = fault_set(fault, ERR_PATH, "not a directory of our own: %s", path);
-    while (e == ERR_OK && name != NULL) {
-        char *next = strtok_r(NULL, "/", &rest);
-        e = enter(&at, name, next == NULL, path, fault);
-        name = next;
-    }
+    while (e == ERR_OK && next_name(&rest, name, &is_last))
+        e = enter(&at, name, is_last, path, fault);
+    if (e == ERR_OK && !is_last)
+        e = fault_set(fault, ERR_PATH, "a name in the path is longer than %d bytes: %s", NAME_MAX, path);
     if (e != ERR_OK) {
         close(at);
         return e;
