@@ -269,7 +269,8 @@ verdict $? 'approving a hostile call prints three plain lines'
 
 # on_tty ARG...: runs it with its output on a terminal of its own; what that got is in $work/out.
 on_tty() {
-  : >"$work/log" >"$work/err"
+  : >"$work/log"
+  : >"$work/err"
   code=0
   script -qec "$(printf '%q ' "$tools/fake_control" "$work/sock" "$work/script" "$work/log" "$bin/tracekit" \
     --socket "$work/sock" "$@")" /dev/null >"$work/out" </dev/null || code=$?

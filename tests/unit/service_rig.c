@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "service_rig.h"
+#include "tests/unit/service_rig.h"
 
 #include <ftw.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* Held calls: each row of the table in docs/approvals.md, and what must not happen. */
-#include "service_rig.h"
+#include "tests/unit/service_rig.h"
 
 static void held_call_waits_for_a_person(void **state)
 {

@@ -1,5 +1,5 @@
 /* Tool calls through the service: decided, recorded, answered, and what came of them. */
-#include "service_rig.h"
+#include "tests/unit/service_rig.h"
 
 static void plain_call_is_allowed_and_recorded(void **state)
 {

@@ -1,5 +1,5 @@
 /* The control socket's requests. */
-#include "service_rig.h"
+#include "tests/unit/service_rig.h"
 
 #include "evidence/digest.h"
 

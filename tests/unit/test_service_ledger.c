@@ -1,5 +1,5 @@
 /* The ledger and the keys behind it: what they hold, and what is refused. */
-#include "service_rig.h"
+#include "tests/unit/service_rig.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>

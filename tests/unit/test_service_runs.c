@@ -1,5 +1,5 @@
 /* Runs: when they begin, close and end. */
-#include "service_rig.h"
+#include "tests/unit/service_rig.h"
 
 static void session_end_ends_the_run_once(void **state)
 {
