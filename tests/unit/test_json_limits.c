@@ -198,6 +198,30 @@ static void too_many_values_are_refused_early(void **state)
     arena_free(arena);
 }
 
+static void loose_mode_does_not_forgive_what_is_not_json(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum err want;
+    } BAD[] = {
+        {"", ERR_SYNTAX},       {"[1,]", ERR_SYNTAX},      {"NaN", ERR_NON_FINITE}, {"-Infinity", ERR_NON_FINITE},
+        {"\"\x80\"", ERR_UTF8}, {"\"\\ud8\"", ERR_SYNTAX}, {"01", ERR_SYNTAX}};
+    struct arena *arena = arena_new(ARENA_BYTES);
+    const struct json *v = NULL;
+    struct json_fault fault, note;
+    struct buf text;
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+        assert_int_equal(json_parse_loose(arena, BAD[i].text, strlen(BAD[i].text), &v, &fault, &note), BAD[i].want);
+        assert_int_equal(fault.err, BAD[i].want);
+    }
+    nested(JSON_MAX_DEPTH + 1, "[", "", "]", &text);
+    assert_int_equal(json_parse_loose(arena, text.data, text.len, &v, &fault, &note), ERR_DEPTH);
+    buf_wipe(&text);
+    assert_null(v);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +231,7 @@ int main(void)
         cmocka_unit_test(large_tokens),
         cmocka_unit_test(the_arena_bounds_the_memory),
         cmocka_unit_test(too_many_values_are_refused_early),
+        cmocka_unit_test(loose_mode_does_not_forgive_what_is_not_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
