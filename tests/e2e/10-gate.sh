@@ -36,8 +36,7 @@ wait_client
 refused 'a rejected call' 'a person rejected this call'
 expect 'a rejected call: the model is told what the person said' is_told 'not on my watch'
 
-place late
-define --wait 5
+place late --wait 5
 start_client "$network_call"
 check 'a call that nobody answers is held' wait_held
 first=$approval
@@ -52,26 +51,51 @@ check 'under another approval' test "$approval" != "$first"
 wait_client
 refused 'the same call in another session' 'no answer yet'
 
+# The same call again in the same session, while nobody has answered yet: it waits for the same answer.
+place again --wait 10
+was_told() { grep -qs 'no answer yet' "$home"/.gemini/tmp/*/chats/session-*.jsonl; }
+start_client "$network_call" 'then' "$network_call"
+check 'a call is held, and wanted again after its wait' wait_held
+first=$approval
+check 'the model is told that there is no answer yet' wait_for 60 was_told
+check 'the call is held again' wait_held
+check 'under the same approval' test "$approval" = "$first"
+check 'that can be approved' answer approve "$first"
+wait_client
+expect 'then it runs' ran
+
+# Two calls that nothing tells apart: one answer is for one of them.
+place twins
+twin_call='{"command":"echo made >> made","additional_permissions":{"network":true}}'
+start_client "$twin_call" "$twin_call"
+two_held() { lists_approval && [ "$(field 'len(v["approvals"])' <"$at/list.json")" = 2 ]; }
+check 'two equal calls at once are held one by one' wait_for 60 two_held
+check 'one is approved' answer approve "$(field 'v["approvals"][0]["id"]' <"$at/list.json")"
+check 'the other is rejected' answer reject "$(field 'v["approvals"][1]["id"]' <"$at/list.json")"
+wait_client
+expect 'of two equal calls, one approved, one runs' test "$(cat "$space/made")" = made
+expect 'of two equal calls, one rejected, the model is told' is_told 'a person rejected this call'
+
 # --- what is wrong with us ------------------------------------------------------------------------------------------
 
 place stopped
 stop_signer
 run_client "$plain_call"
-refused 'no signer' 'tracekit'
+refused 'no signer' 'the signer does not run'
 
 place missing
 cp "$bin/tracekit-hook" "$at/tracekit-hook"
 define --hook "$at/tracekit-hook"
 rm "$at/tracekit-hook"
 run_client "$plain_call"
-refused 'no hook program' 'tracekit'
+refused 'no hook program' 'tracekit: hook failed'
 
 place killed
 start_client "$network_call"
 check 'a call is held when the signer dies' wait_held
 kill_signer
 wait_client
-refused 'the signer dies while a call is held' 'tracekit'
+refused 'the signer dies while a call is held' 'the signer hung up without an answer'
 
 # --- what surrounds the hook's shell --------------------------------------------------------------------------------
 
@@ -81,7 +105,7 @@ ambush='case $BASH_EXECUTION_STRING in *tracekit-hook*) exit 0 ;; esac'
 # closed NAME: with no signer the call is refused; and the ambush works, which shows that this can fail.
 closed() {
   run_client "$plain_call"
-  refused "$1" 'tracekit'
+  refused "$1" 'the signer does not run'
   define --no-env
   run_client "$plain_call"
   expect "$1: without the definition's env the same call runs" ran

@@ -1,8 +1,8 @@
 """What Gemini CLI reads and writes in these tests.
 
     client.py settings [--no-env] <DEFINITION   settings.json: the printed hook definition, with what the tests need
-    client.py model CALL...                     the model's answers: one turn with these calls, then "done"; CALL is the
-                                                JSON of a run_shell_command's arguments
+    client.py model CALL... [then CALL...]...   the model's answers: a turn with these calls, then one with those, at last
+                                                "done"; CALL is the JSON of run_shell_command's arguments
     client.py responses TRANSCRIPT...           what the model was told about each call, one JSON object a line
     client.py field EXPRESSION <JSON            the Python expression's value, where v is the JSON value
 """
@@ -29,8 +29,15 @@ def answer(parts):
                           "usageMetadata": {"totalTokenCount": 15}}]}
 
 
-def model(calls):
-    yield answer([{"functionCall": {"name": "run_shell_command", "args": json.loads(c)}} for c in calls])
+def model(words):
+    turns = [[]]
+    for word in words:
+        if word == "then":
+            turns.append([])
+        else:
+            turns[-1].append({"functionCall": {"name": "run_shell_command", "args": json.loads(word)}})
+    for parts in turns:
+        yield answer(parts)
     yield answer([{"text": "done"}])
 
 

@@ -7,6 +7,7 @@ gemini=$PWD/build/e2e/gemini/node_modules/.bin/gemini
 python=$PWD/build/e2e/venv/bin/python
 here=tests/e2e
 client_seconds=120
+export PYTHONDONTWRITEBYTECODE=1
 signer=
 client=
 client_env=(SHLVL=1) # what a client has from the shell that a person types it into
@@ -21,13 +22,13 @@ trap 'end_client; clean_up' EXIT
 
 # --- places ---------------------------------------------------------------------------------------------------------
 
-# place NAME: a fresh home, workspace and data directory; with a signer.
+# place NAME [OPTION]...: a fresh home, workspace and data directory, with a signer; the options are for `define`.
 place() {
   stop_signer
   at=$work/$1 home=$work/$1/home space=$work/$1/space data=$work/$1/data
   mkdir -p "$home/.gemini" "$space"
   start_signer
-  define
+  define "${@:2}"
 }
 
 start_signer() {
@@ -73,7 +74,8 @@ define() {
 
 # --- the client -----------------------------------------------------------------------------------------------------
 
-# start_client CALL...: a session in which the model wants these calls (JSON of run_shell_command's arguments) at once.
+# start_client CALL... [then CALL...]...: a session in which the model wants these calls (JSON of run_shell_command's
+# arguments) at once, and when it has their results, those.
 start_client() {
   "$python" "$here/client.py" model "$@" >"$at/model"
   rm -rf "$home/.gemini/tmp"
@@ -98,7 +100,7 @@ run_client() {
 
 # session_ended: the client came to its last answer.
 session_ended() {
-  [ "$code" -eq 0 ] && grep -qx done "$at/client.out"
+  [ "$code" -eq 0 ] && grep -qx 'done' "$at/client.out"
 }
 
 # is_told TEXT: the model was told this.
@@ -151,9 +153,19 @@ wait_held() {
   approval=$(field 'v["approvals"][0]["id"]' <"$at/list.json")
 }
 
+# quiet COMMAND...: its output goes to a file.
+quiet() {
+  "$@" >"$at/quiet.out" 2>&1
+}
+
 # answer approve|reject ID [OPTION]...
 answer() {
-  tracekit approvals "$@" >"$at/answer.out"
+  quiet tracekit approvals "$@"
+}
+
+# export_to FILE: the latest run, and the trust file beside it.
+export_to() {
+  quiet tracekit export latest -o "$1" --force && quiet tracekit trust -o "$at/trust.json" --force
 }
 
 run_is_final() {
@@ -168,6 +180,5 @@ record_held_call() {
   answer approve "$approval"
   wait_client
   wait_for 20 run_is_final
-  tracekit export latest -o "$at/held.tkb" >"$at/export.out"
-  tracekit trust -o "$at/trust.json" >"$at/trust.out"
+  export_to "$at/held.tkb"
 }

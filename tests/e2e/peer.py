@@ -12,8 +12,10 @@ from tracekit.verify import v2
 
 
 class Verdict:
-    def __init__(self, exit_code, integrity, assurance, lines):
-        self.exit_code, self.integrity, self.assurance, self.lines = exit_code, integrity, assurance, lines
+    def __init__(self, exit_code, integrity, assurance=None, checks=()):
+        self.exit_code, self.integrity, self.assurance = exit_code, integrity, assurance
+        self.lines = [(c["check"], c["status"]) for c in checks]
+        self.text = "\n".join(t for c in checks for t in (c["detail"], *c["problems"]))
 
     @property
     def first_failure(self):
@@ -25,7 +27,7 @@ class Verdict:
 
 def theirs(bundle, trust):
     report, code = v2.verify(bundle, trust)
-    return Verdict(code, report.integrity, report.assurance, [(c["check"], c["status"]) for c in report.checks])
+    return Verdict(code, report.integrity, report.assurance, report.checks)
 
 
 def ours(verifier, bundle, trust):
@@ -33,10 +35,10 @@ def ours(verifier, bundle, trust):
     try:
         r = json.loads(done.stdout)
     except ValueError:
-        return Verdict(done.returncode, f"no report: {done.stderr[:200]!r}", None, [])
+        return Verdict(done.returncode, f"no report: {done.stderr[:200]!r}")
     if done.returncode != r["exit_code"]:
-        return Verdict(done.returncode, f"another exit code in the report: {r['exit_code']}", None, [])
-    return Verdict(done.returncode, r["integrity"], r["assurance"], [(c["check"], c["status"]) for c in r["checks"]])
+        return Verdict(done.returncode, f"another exit code in the report: {r['exit_code']}")
+    return Verdict(done.returncode, r["integrity"], r["assurance"], r["checks"])
 
 
 def compare(verifier, bundle, trust):
@@ -49,7 +51,7 @@ def compare(verifier, bundle, trust):
             print(f"{name}: ours {x}, theirs {y}")
     if a.lines != b.lines and sorted(a.lines) == sorted(b.lines):
         print("the lines stand in another order")
-    return a.__dict__ == b.__dict__
+    return all(getattr(a, n) == getattr(b, n) for n in ("exit_code", "integrity", "assurance", "lines"))
 
 
 if __name__ == "__main__":

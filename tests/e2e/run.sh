@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 client_version=0.61.0
-limit=400 # seconds for each script
+limit=600 # seconds for each script
 setup=build/e2e
 
 need() { # need WHAT REMEDY COMMAND...
@@ -53,12 +53,13 @@ has_python || install_python
 
 # Prints the output of script $1 with numbers that go on from those before.
 run_script() {
-  local status=0 log=$setup/${1##*/}.tap
+  local status log=$setup/${1##*/}.tap
   echo "# $1"
-  { timeout -k 10 "$limit" "$1" </dev/null 2>&1 || status=$?; } > >(
+  set +e
+  timeout --foreground -k 10 "$limit" "$1" </dev/null 2>&1 |
     awk -v n=$((passed + failed)) '/^(not )?ok [0-9]+/ { sub(/[0-9]+/, ++n) } !/^1\.\./ { print; fflush() }' | tee "$log"
-  )
-  wait $!
+  status=${PIPESTATUS[0]}
+  set -e
   passed=$((passed + $(grep -c '^ok ' "$log" || true)))
   failed=$((failed + $(grep -c '^not ok ' "$log" || true)))
   if [ "$status" -ne 0 ] && ! grep -q '^not ok ' "$log"; then

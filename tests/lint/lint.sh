@@ -5,13 +5,14 @@
 #   tests/lint/lint.sh --write       writes the layout of all C files instead
 #
 # A finding reads FILE:LINE: what is wrong; what to do. What must stay is listed in tests/lint/allow with its count.
-# The rules `symbols`, `link` and `hardening` look at the release build. tests/lint/bites.sh shows that each rule bites.
+# The rules `symbols`, `link`, `hardening` and `manual` look at the release build. tests/lint/bites.sh shows that each rule
+# bites.
 # LINT_ROOT is the tree to look at, by default this one.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 cd "${LINT_ROOT:-$here/../..}" || exit 1
 
-rules=(edges fences linux calls output typedefs unfinished headers sizes symbols format shell link hardening)
+rules=(edges fences linux calls output typedefs unfinished headers sizes symbols format shell link hardening manual mandoc)
 rooms=(evidence wire policy signer hook cli verify)
 programs=(tracekit tracekit-hook tracekit-signer tracekit-verify)
 
@@ -261,6 +262,11 @@ rule_hardening() {
     nm "$path" 2>/dev/null | grep -q '__stack_chk_fail' || echo "$path:1: no stack protector; compile with -fstack-protector-strong"
   done
 }
+
+# --- rules on the manual pages --------------------------------------------------------------------------------------
+
+# shellcheck source=tests/lint/manual.sh
+. "$here/manual.sh"
 
 # --- running them ---------------------------------------------------------------------------------------------------
 
