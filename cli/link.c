@@ -17,7 +17,7 @@ int link_open(const struct cli *cli, struct link *out)
     if (e == ERR_NOMEM)
         return cli_fail(cli, e, err_text(e), NULL);
     if (e != ERR_OK) {
-        bool elsewhere = e == ERR_CONNECT && cli->data != NULL;
+        bool elsewhere = e == ERR_CONNECT && cli->data != NULL && cli->socket == NULL;
         cli_fail(cli, e, fault.text, elsewhere ? "It must be given the same --data" : NULL);
         return CLI_UNREACHABLE;
     }

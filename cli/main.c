@@ -41,7 +41,7 @@ static const char INTRO[] =
     "Lets you see and answer the tool calls that the signer holds for you, and take out its signed record.\n"
     "\n"
     "Exit codes: 0 done; 1 it was refused or failed; 2 wrong use; 3 the signer cannot be reached.\n"
-    "`tracekit verify` has its own: see `tracekit verify --help`.\n";
+    "`tracekit verify` has its own: see `tracekit verify --help`. `tracekit --version` names the version.\n";
 
 /* `help COMMAND ...` is `COMMAND ... --help`. */
 static int help(struct cli *cli, int argc, char **argv)
@@ -51,7 +51,8 @@ static int help(struct cli *cli, int argc, char **argv)
     int count = 1;
     snprintf(cli->name, sizeof cli->name, "tracekit");
     for (int i = 1; i < argc && count < 5; i++)
-        words[count++] = argv[i];
+        if (strcmp(argv[i], "help") != 0 && strcmp(argv[i], ask) != 0)
+            words[count++] = argv[i];
     words[count++] = ask;
     return cli_dispatch(cli, COMMANDS, INTRO, count, words);
 }

@@ -31,7 +31,7 @@ static enum err load_key(int directory, const char *name, int create, uint8_t se
                          uint8_t pub[static ED25519_PUBLIC_BYTES], struct fault *fault)
 {
     uint8_t seed[KEYFILE_BYTES];
-    enum err e = keyfile_read(directory, name, seed, fault);
+    enum err e = keyfile_read(directory, name, seed, create ? NULL : fault);
     if (e == ERR_NOT_FOUND && create) {
         randombytes_buf(seed, sizeof seed);
         e = keyfile_create(directory, name, seed, fault);

@@ -28,8 +28,13 @@ static enum err check(int fd, const char *name, struct fault *fault)
 enum err keyfile_read(int directory, const char *name, uint8_t key[static KEYFILE_BYTES], struct fault *fault)
 {
     int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 && errno == ENOENT)
+        return fault_set(fault, ERR_NOT_FOUND,
+                         "keys/%s is missing: without it this ledger cannot be continued; restore it"
+                         " from a backup",
+                         name);
     if (fd < 0)
-        return fault_set(fault, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "keys/%s: %s", name, strerror(errno));
+        return fault_set(fault, ERR_IO, "keys/%s: %s", name, strerror(errno));
     enum err e = check(fd, name, fault);
     if (e == ERR_OK) {
         ssize_t n;

@@ -20,7 +20,7 @@ _Static_assert(crypto_secretbox_KEYBYTES == KEYFILE_BYTES && (int)COMMIT_KEY_BYT
 static enum err load(int directory, const char *name, int create, uint8_t key[static KEYFILE_BYTES],
                      struct fault *fault)
 {
-    enum err e = keyfile_read(directory, name, key, fault);
+    enum err e = keyfile_read(directory, name, key, create ? NULL : fault);
     if (e == ERR_NOT_FOUND && create) {
         randombytes_buf(key, KEYFILE_BYTES);
         e = keyfile_create(directory, name, key, fault);
