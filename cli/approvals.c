@@ -116,7 +116,7 @@ static int say_what_happened(struct link *link, const struct answer *answer, con
     if (json_equal_cstr(delivery, "waiting"))
         fputs(approved ? "The waiting call goes on now.\n" : "The waiting call is stopped now.\n", out);
     else if (json_equal_cstr(delivery, "kept"))
-        fputs(approved ? "No call waits for it now. An identical call within five minutes goes on, once.\n"
+        fputs(approved ? "No call waits for it now. Within five minutes an identical call of its session goes on, once.\n"
                        : "No call waits for it now. An identical call will be held again.\n",
               out);
     else

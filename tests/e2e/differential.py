@@ -3,8 +3,8 @@
     differential.py VERIFIER BUNDLE TRUST [COUNT]
 
 Makes COUNT (100) copies, each damaged in one of the ways below, and expects the same exit code and integrity from both,
-and that a copy that is VERIFIED still holds the same events. Exit status 0: so it is. TEST_SEED
-repeats a run.
+and that a copy that is VERIFIED still holds the same events. Exit status 0: so it is.
+TEST_SEED repeats a run.
 """
 import collections
 import hashlib

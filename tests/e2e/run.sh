@@ -9,6 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 client_version=0.61.0
+node_version=20.8.1 # for systems whose own Node.js is older than 20, as Debian 12's is
 limit=600 # seconds for each script
 setup=build/e2e
 
@@ -31,6 +32,20 @@ quietly() { # quietly COMMAND...: its output only if it fails
   }
 }
 
+# The program as an npm package; there is one for each processor.
+install_node() {
+  local processor
+  case $(uname -m) in
+    x86_64) processor=x64 ;;
+    aarch64) processor=arm64 ;;
+    *) return 0 ;;
+  esac
+  node_bin=$PWD/$setup/node/node_modules/node-linux-$processor/bin
+  [ -x "$node_bin/node" ] || quietly npm install --prefix "$setup/node" --ignore-scripts --no-audit --no-fund \
+    "node-linux-$processor@$node_version"
+  PATH=$node_bin:$PATH
+}
+
 install_client() {
   rm -rf "$setup/gemini"
   quietly npm install --prefix "$setup/gemini" --ignore-scripts --omit=optional --no-audit --no-fund --save-exact \
@@ -45,9 +60,10 @@ install_python() {
 }
 
 packaging/deps.sh e2e
+mkdir -p "$setup"
+has_node || install_node
 need 'Node.js 20 or newer' 'install it and put it first on PATH' has_node
 need 'a bubblewrap that works' 'see whether this system forbids user namespaces' bwrap --unshare-all --ro-bind / / true
-mkdir -p "$setup"
 has_client 2>/dev/null || install_client
 has_python || install_python
 

@@ -36,6 +36,11 @@ attack BASH_ENV "BASH_ENV=$work/bash_env"
 attack SHELLOPTS SHELLOPTS=noexec
 attack LD_DEBUG LD_DEBUG=help
 
+# A client that no shell started: bash, with a socket as standard input, takes itself for one that rshd started.
+mkdir "$work/home"
+echo 'exit 0' >"$work/home/.bashrc"
+attack 'no SHLVL' SHLVL=0 "HOME=$work/home"
+
 # A library that ends whoever loads it.
 cat >"$work/quit.c" <<'C'
 #include <unistd.h>

@@ -230,7 +230,7 @@ code_is 0 && out_has "Approved $ID" && out_has 'run_shell_command: npm install' 
 verdict $? 'approve answers what was shown, by its binding'
 script "reply {\"approval\":$WHOLE}" "$(did approve kept false)"
 tk approvals approve "$ID"
-code_is 0 && out_has 'An identical call within five minutes goes on, once.' && out_lacks 'the same user'
+code_is 0 && out_has 'Within five minutes an identical call of its session goes on, once.' && out_lacks 'the same user'
 verdict $? 'approve says when nobody waits'
 script "reply {\"approval\":$WHOLE}" "$(did reject waiting false)"
 tk approvals reject "$ID"
