@@ -116,8 +116,9 @@ static int say_what_happened(struct link *link, const struct answer *answer, con
     if (json_equal_cstr(delivery, "waiting"))
         fputs(approved ? "The waiting call goes on now.\n" : "The waiting call is stopped now.\n", out);
     else if (json_equal_cstr(delivery, "kept"))
-        fputs(approved ? "No call waits for it now. Within five minutes an identical call of its session goes on, once.\n"
-                       : "No call waits for it now. An identical call will be held again.\n",
+        fputs(approved
+                  ? "No call waits for it now. Within five minutes an identical call of its session goes on, once.\n"
+                  : "No call waits for it now. An identical call will be held again.\n",
               out);
     else
         return link_garbled(link, "it does not say what became of the call");
@@ -176,7 +177,8 @@ static int answer_command(struct cli *cli, int argc, char **argv, const char *de
 {
     struct answer answer = {decision, NULL, NULL};
     const struct options_spec own[] = {
-        {"reason", 0, "TEXT", "why; it is recorded, and an agent that waits for a refusal is told", &answer.reason, NULL},
+        {"reason", 0, "TEXT", "why; it is recorded, and an agent that waits for a refusal is told", &answer.reason,
+         NULL},
         {NULL, 0, NULL, NULL, NULL, NULL},
     };
     struct link link;
