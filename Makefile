@@ -233,7 +233,7 @@ e2e: ## the real Gemini CLI and the Python peer; downloads both
 	$(Q)$(SUB) all tools
 	$(Q)$(IN_PLACE) tests/e2e/run.sh
 
-bench: ## measures the budgets of docs/architecture.md; never fails a build
+bench: ## measures the budgets of bench/README.md; never fails a build
 	$(Q)$(DEPS) build
 	$(Q)$(SUB) all tools bench-programs
 	$(Q)$(IN_PLACE) bench/run.sh
