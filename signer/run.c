@@ -90,15 +90,33 @@ static enum err close_run(struct service *s, struct store_run *run, const char *
     return e;
 }
 
+/* One run's file in a bundle has a limit. A run that comes near it ends when nothing of it is in flight: neither a call
+ * whose result is to come, nor an approval that somebody may still answer. */
+static enum err is_full(struct service *s, const struct store_run *run, bool *out)
+{
+    bool in_flight = false;
+    int64_t pending = 0;
+    *out = run->bytes >= SERVICE_RUN_HARD_BYTES;
+    if (*out || run->bytes < SERVICE_RUN_MAX_BYTES)
+        return ERR_OK;
+    enum err e = store_call_in_flight(s->store, run->id, &in_flight);
+    if (e == ERR_OK)
+        e = store_approval_pending(s->store, run->id, &pending);
+    *out = !in_flight && pending == 0;
+    return e;
+}
+
 enum err run_of_call(struct service *s, struct service_call *call)
 {
+    bool full = false;
     enum err e =
         store_run_live(s->store, SERVICE_SOCKET_AGENT, call->hook->peer.uid, call->message.session, &call->run);
     if (e == ERR_NOT_FOUND || (e == ERR_OK && !takes(call, &call->run)))
         return start_run(s, call);
-    if (e != ERR_OK || call->run.bytes < SERVICE_RUN_MAX_BYTES)
+    if (e == ERR_OK)
+        e = is_full(s, &call->run, &full);
+    if (e != ERR_OK || !full)
         return e;
-    /* One run's file in a bundle has a limit: this one ends here, and the session goes on in another. */
     if (strcmp(call->run.state, STORE_RUN_OPEN) == 0)
         e = close_run(s, &call->run, "close_run");
     if (e == ERR_OK)

@@ -25,7 +25,8 @@ enum {
     SERVICE_HOOK_MARGIN_MS = 2000,           /* an answer leaves this long before the hook's deadline, or not at all */
     SERVICE_GRACE_MS = 5000,                 /* after SessionEnd, late results are still taken */
     SERVICE_IDLE_S = 3600,                   /* a run without events and without pending approvals ends */
-    SERVICE_RUN_MAX_BYTES = 60 << 20,        /* a run is ended and continued: one run's file holds at most 64 MiB */
+    SERVICE_RUN_MAX_BYTES = 60 << 20,        /* a run is ended and continued: one run's file holds at most 64 MiB; */
+    SERVICE_RUN_HARD_BYTES = 63 << 20,       /* at the latest here, even with calls and approvals in flight */
     SERVICE_SWEEP_LIMIT = 256,               /* rows looked at in one sweep */
 };
 

@@ -31,6 +31,21 @@ enum err store_call_delete_run(struct store *s, int64_t run)
     return store_run(s, "DELETE FROM calls WHERE run = ?", "i", run);
 }
 
+enum err store_call_in_flight(struct store *s, int64_t run, bool *out)
+{
+    sqlite3_stmt *stmt = NULL;
+    bool row = false;
+    enum err e = store_query(s, &stmt, "SELECT 1 FROM calls WHERE run = ? AND state = 'allowed' LIMIT 1", "i", run);
+    if (e == ERR_OK)
+        e = store_row(s, stmt, &row);
+    if (e != ERR_OK)
+        return e;
+    if (row)
+        store_done(stmt);
+    *out = row;
+    return ERR_OK;
+}
+
 static enum err read_call(sqlite3_stmt *stmt, struct store_call *out)
 {
     struct store_call c;

@@ -30,6 +30,9 @@ enum err store_call_set_state(struct store *s, const char *tool_call_id, const c
 enum err store_call_delete(struct store *s, int64_t id) MUST_USE;
 enum err store_call_delete_run(struct store *s, int64_t run) MUST_USE;
 
+/* Whether the run has calls that are allowed and whose results are still to come. */
+enum err store_call_in_flight(struct store *s, int64_t run, bool *out) MUST_USE;
+
 /* The oldest call of this run with this tool and digest: an allowed one if there is any, else whatever there is.
  * Errors: NOT_FOUND. */
 enum err store_call_match(struct store *s, int64_t run, const char *tool, const char *digest,

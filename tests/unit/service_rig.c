@@ -2,6 +2,7 @@
 #include "tests/unit/service_rig.h"
 
 #include <ftw.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include "evidence/base64.h"
@@ -279,6 +280,16 @@ void rig_assert_no_record(struct rig *w, const char *type, const char *text)
 }
 
 /* --- files --- */
+
+void rig_sql(const struct rig *w, const char *sql)
+{
+    sqlite3 *db = NULL;
+    char path[128];
+    snprintf(path, sizeof path, "%s/ledger.db", w->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
 
 static const char *wanted; /* nftw hands nothing through */
 

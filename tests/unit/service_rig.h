@@ -87,6 +87,8 @@ void rig_assert_no_record(struct rig *w, const char *type, const char *text);
 
 /* --- files --- */
 
+void rig_sql(const struct rig *w, const char *sql); /* on the database of a closed service */
+
 /* Whether any file below the data directory holds these bytes. */
 bool rig_files_hold(const struct rig *w, const char *text);
 void rig_copy(const struct rig *w, const char *from, const char *to); /* names below the data directory */

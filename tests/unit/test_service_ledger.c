@@ -1,7 +1,6 @@
 /* The ledger and the keys behind it: what they hold, and what is refused. */
 #include "tests/unit/service_rig.h"
 
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,17 +20,8 @@ static void records_hold_no_path_and_no_command(void **state)
 /* Changes the closed database behind the signer's back. */
 static void attack(struct rig *w, const char *sql)
 {
-    sqlite3 *db = NULL;
-    char path[128];
-    snprintf(path, sizeof path, "%s/ledger.db", w->dir);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db,
-                                  "DROP TRIGGER records_no_update; DROP TRIGGER records_no_delete;"
-                                  "DROP TRIGGER notes_no_update;",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    rig_sql(w, "DROP TRIGGER records_no_update; DROP TRIGGER records_no_delete; DROP TRIGGER notes_no_update;");
+    rig_sql(w, sql);
 }
 
 static void a_ledger_that_was_changed_is_refused(void **state)

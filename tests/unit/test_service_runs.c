@@ -95,6 +95,44 @@ static void stopping_denies_who_waits(void **state)
     assert_int_equal(rig_pending_count(w), 1);
 }
 
+static void set_bytes(struct rig *w, const char *bytes)
+{
+    char sql[128];
+    service_close(w->service);
+    snprintf(sql, sizeof sql, "UPDATE runs SET bytes = %s WHERE tenant <> 'tracekit' AND state = 'open'", bytes);
+    rig_sql(w, sql);
+    rig_open(w);
+}
+
+#define MIB_60 "62914560"
+#define MIB_63 "66060288"
+
+static void a_full_run_goes_on_in_another_one(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "SessionStart", "");
+    set_bytes(w, MIB_60);
+    assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN).allow);
+    rig_assert_types(w, " signer.epoch run.registered run.closing run.final run.registered policy.decision");
+}
+
+static void a_full_run_waits_for_what_is_in_flight(void **state)
+{
+    struct rig *w = *state;
+    char id[RIG_ID_BYTES];
+    assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK).parked);
+    set_bytes(w, MIB_60);
+    assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN).allow);
+    rig_assert_types(w, " signer.epoch run.registered policy.decision approval.request policy.decision");
+    rig_pending_id(w, 0, id);
+    assert_true(rig_answer(w, id, "reject"));
+    rig_call(w, "AfterTool", RIG_SHELL RIG_PLAIN ",\"tool_response\":{}");
+    set_bytes(w, MIB_63); /* whatever is in flight: the file has a limit */
+    assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN).allow);
+    rig_assert_types(w, " signer.epoch run.registered policy.decision approval.request policy.decision approval"
+                        " tool.result run.closing run.final run.registered policy.decision");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -104,6 +142,8 @@ int main(void)
         RIG_TEST(pending_approvals_expire_with_their_run),
         RIG_TEST(an_idle_run_ends_but_not_while_something_is_pending),
         RIG_TEST(a_restart_keeps_everything),
+        RIG_TEST(a_full_run_goes_on_in_another_one),
+        RIG_TEST(a_full_run_waits_for_what_is_in_flight),
         RIG_TEST(stopping_denies_who_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
