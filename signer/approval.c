@@ -10,7 +10,13 @@
 
 bool approval_is_fresh(const struct service *s, const struct store_approval *a)
 {
-    return s->now.wall_us < a->answered_us + SERVICE_LATE_ANSWER_S * US_PER_S;
+    /* With a clock that was set back nobody knows how old the answer is. */
+    return s->now.wall_us >= a->answered_us && s->now.wall_us < a->answered_us + SERVICE_LATE_ANSWER_S * US_PER_S;
+}
+
+bool approval_is_too_late(const struct service *s, int64_t deadline_ms)
+{
+    return s->now.mono_ms >= deadline_ms - SERVICE_HOOK_MARGIN_MS;
 }
 
 /* A record whose data is the approval's id and nothing else. */
@@ -39,6 +45,7 @@ static enum err record_answer(struct service *s, struct store_run *run, const st
 {
     char subject[24], approver[32];
     bool self = (int64_t)answer->peer.uid == a->uid;
+    int64_t waited_ms = (s->now.wall_us - a->created_us) / 1000;
     struct arena *arena = arena_new(SERVICE_RECORD_ARENA_BYTES);
     struct json *data = json_new_object(arena), *identity = json_new_object(arena);
 
@@ -56,7 +63,7 @@ static enum err record_answer(struct service *s, struct store_run *run, const st
     json_set_string(arena, data, "channel", "rpc");
     json_set_bool(arena, data, "self_approved", self);
     json_set_bool(arena, data, "same_user", self);
-    json_set_int(arena, data, "wait_ms", (s->now.wall_us - a->created_us) / 1000);
+    json_set_int(arena, data, "wait_ms", waited_ms > 0 ? waited_ms : 0);
     if (answer->reason[0] != '\0')
         json_set_string(arena, data, "reason", answer->reason);
     const struct ledger_event event = {
@@ -69,11 +76,12 @@ static enum err record_answer(struct service *s, struct store_run *run, const st
 static enum err deny_waiter(struct service *s, struct waiter *w, const char *reason)
 {
     struct service_answer answer;
-    call_deny(w->harness, reason, &answer);
     enum err e = store_call_set_state(s->store, w->tool_call_id, STORE_CALL_DENIED);
-    if (e == ERR_OK)
-        waiters_answer(w, &answer);
-    return e;
+    if (e != ERR_OK)
+        return e;
+    call_deny(w->harness, reason, &answer);
+    waiters_answer(w, &answer);
+    return ERR_OK;
 }
 
 static enum err allow_waiter(struct service *s, struct store_run *run, const char *id, struct waiter *w)
@@ -87,11 +95,6 @@ static enum err allow_waiter(struct service *s, struct store_run *run, const cha
     call_allow(w->harness, &answer);
     waiters_answer(w, &answer);
     return ERR_OK;
-}
-
-static bool out_of_time(const struct service *s, const struct waiter *w)
-{
-    return s->now.mono_ms >= w->deadline_ms - SERVICE_HOOK_MARGIN_MS;
 }
 
 /* The hook's time is up and nobody has answered: the call is denied, the approval stays answerable. */
@@ -150,7 +153,7 @@ enum err approval_answer(struct service *s, const struct store_approval *a, cons
     if (e != ERR_OK)
         return e;
     struct waiter *w = waiters_by_approval(&s->waiters, a->id);
-    if (w != NULL && out_of_time(s, w)) {
+    if (w != NULL && approval_is_too_late(s, w->deadline_ms)) {
         e = end_wait(s, w);
         w = NULL;
     }
@@ -241,7 +244,7 @@ enum err approval_sweep(struct service *s)
     enum err e = ERR_OK;
     for (size_t i = 0; e == ERR_OK && i < s->waiters.count; i++) {
         struct waiter *w = &s->waiters.list[i];
-        if (w->state == WAITER_WAITING && out_of_time(s, w))
+        if (w->state == WAITER_WAITING && approval_is_too_late(s, w->deadline_ms))
             e = end_wait(s, w);
     }
     if (e == ERR_OK)

@@ -10,7 +10,9 @@
 
 #define US_PER_S INT64_C(1000000)
 
-enum { ARGS_MAX_BYTES = 2 * POLICY_MAX_SHOWN_BYTES };
+enum { VALUE_MAX_BYTES = 2 * POLICY_MAX_SHOWN_BYTES };
+
+static const char PERMISSIONS[] = "additional_permissions";
 
 /* What two calls share that ask for different grants: the tool and all arguments but additional_permissions. Only for
  * looking up rows; never published. */
@@ -21,13 +23,13 @@ static enum err base_digest(const char *tool, const struct json *args, char out[
     struct buf value;
     enum err e = ERR_OK;
 
-    buf_init(&value, ARGS_MAX_BYTES);
+    buf_init(&value, VALUE_MAX_BYTES);
     digest_init(&state);
     digest_update(&state, tool, strlen(tool) + 1);
     for (size_t i = 0; e == ERR_OK && i < json_count(args); i++) {
         size_t len = 0;
         const char *key = json_key(args, i, &len);
-        if (strcmp(key, "additional_permissions") == 0)
+        if (len == sizeof PERMISSIONS - 1 && memcmp(key, PERMISSIONS, len) == 0)
             continue;
         buf_reset(&value);
         buf_put_u32(&value, (uint32_t)len);
@@ -42,34 +44,48 @@ static enum err base_digest(const char *tool, const struct json *args, char out[
     return e;
 }
 
-struct candidates {
+struct look {
     struct service *s;
-    const struct ask *ask;
-    bool usable_found, idle_found, mismatch_found;
-    struct store_approval usable, idle, mismatch;
+    const struct harness_message *message;
+    const char *digest;
+    struct ask_state *state;
 };
+
+static void find(struct ask_found *found, const struct store_approval *a)
+{
+    if (found->is_there)
+        return;
+    found->is_there = true;
+    snprintf(found->id, sizeof found->id, "%s", a->id);
+    snprintf(found->digest, sizeof found->digest, "%s", a->digest);
+}
 
 static enum err consider(void *ctx, const struct store_approval *a)
 {
-    struct candidates *c = ctx;
-    const struct harness_message *m = &c->ask->call->message;
-    bool approved = strcmp(a->state, STORE_APPROVAL_APPROVED) == 0;
-    bool same = strcmp(a->digest, c->ask->digest) == 0 && strcmp(a->tool, m->tool) == 0 &&
-                strcmp(a->cwd, m->cwd) == 0 && strcmp(a->policy_hash, policy_hash(c->s->policy)) == 0;
-    if (approved && approval_is_fresh(c->s, a)) {
-        if (same && !c->usable_found) {
-            c->usable = *a;
-            c->usable_found = true;
-        } else if (!same && !c->mismatch_found) {
-            c->mismatch = *a;
-            c->mismatch_found = true;
-        }
-    } else if (!approved && same && !c->idle_found && a->expires_us > c->s->now.wall_us &&
-               waiters_by_approval(&c->s->waiters, a->id) == NULL) {
-        c->idle = *a;
-        c->idle_found = true;
+    struct look *l = ctx;
+    bool same = strcmp(a->digest, l->digest) == 0 && strcmp(a->tool, l->message->tool) == 0 &&
+                strcmp(a->cwd, l->message->cwd) == 0 && strcmp(a->policy_hash, policy_hash(l->s->policy)) == 0;
+    if (strcmp(a->state, STORE_APPROVAL_APPROVED) == 0) {
+        if (approval_is_fresh(l->s, a))
+            find(same ? &l->state->usable : &l->state->mismatch, a);
+    } else if (same && a->expires_us > l->s->now.wall_us && waiters_by_approval(&l->s->waiters, a->id) == NULL) {
+        find(&l->state->idle, a);
     }
     return ERR_OK;
+}
+
+enum err ask_look(struct service *s, const struct service_call *call, const char *digest, struct ask_state *out)
+{
+    int64_t open = 0;
+    struct look l = {.s = s, .message = &call->message, .digest = digest, .state = out};
+    memset(out, 0, sizeof *out);
+    enum err e = base_digest(call->message.tool, call->message.args, out->base);
+    if (e == ERR_OK)
+        e = store_approval_of_call(s->store, call->run.id, out->base, consider, &l);
+    if (e == ERR_OK)
+        e = store_approval_open_of_user(s->store, call->hook->peer.uid, &open);
+    out->is_full = !out->usable.is_there && !out->idle.is_there && open >= SERVICE_OPEN_APPROVALS;
+    return e;
 }
 
 static struct json *rule_ids(const struct decision *d, struct arena *arena)
@@ -159,22 +175,7 @@ static enum err record_request(struct service *s, const struct ask *ask, struct 
     return e;
 }
 
-static enum err store_sealed(struct service *s, const struct store_approval *a, const struct json *args)
-{
-    struct buf plain, sealed;
-    buf_init(&plain, ARGS_MAX_BYTES);
-    buf_init(&sealed, ARGS_MAX_BYTES);
-    enum err e = jcs_write(&plain, args);
-    if (e == ERR_OK)
-        e = seal_write(s->seal, plain.data, plain.len, &sealed);
-    if (e == ERR_OK)
-        e = store_approval_insert(s->store, a, sealed.data, sealed.len);
-    buf_wipe(&plain);
-    buf_wipe(&sealed);
-    return e;
-}
-
-static enum err ask_anew(struct service *s, const struct ask *ask, struct store_run *run, const char *base,
+static enum err ask_anew(struct service *s, const struct ask *ask, struct store_run *run,
                          char id[static IDS_PREFIXED_BYTES])
 {
     const struct harness_message *m = &ask->call->message;
@@ -189,23 +190,23 @@ static enum err ask_anew(struct service *s, const struct ask *ask, struct store_
     snprintf(a.decision_id, sizeof a.decision_id, "%s", ask->decision_id);
     snprintf(a.tool, sizeof a.tool, "%s", m->tool);
     snprintf(a.digest, sizeof a.digest, "%s", ask->digest);
-    snprintf(a.base_digest, sizeof a.base_digest, "%s", base);
+    snprintf(a.base_digest, sizeof a.base_digest, "%s", ask->state->base);
     snprintf(a.cwd, sizeof a.cwd, "%s", m->cwd);
     snprintf(a.policy_hash, sizeof a.policy_hash, "%s", policy_hash(s->policy));
     snprintf(a.socket, sizeof a.socket, "%s", SERVICE_SOCKET_AGENT);
     snprintf(a.state, sizeof a.state, "%s", STORE_APPROVAL_PENDING);
     e = record_request(s, ask, run, &a);
     if (e == ERR_OK)
-        e = store_sealed(s, &a, m->args);
+        e = shown_insert(s, &a, ask->decision, m->args);
     if (e == ERR_OK)
         snprintf(id, IDS_PREFIXED_BYTES, "%s", a.id);
     return e;
 }
 
 /* The same command came again with other grants, or elsewhere: the approval that is at hand does not cover it. */
-static enum err record_mismatch(struct service *s, const struct ask *ask, struct store_run *run,
-                                const struct store_approval *a)
+static enum err record_mismatch(struct service *s, const struct ask *ask, struct store_run *run)
 {
+    const struct ask_found *a = &ask->state->mismatch;
     char salt_id[IDS_HEX_BYTES], label[80], approved[DIGEST_HMAC_TEXT_BYTES], asked[DIGEST_HMAC_TEXT_BYTES];
     enum err e = ids_hex(salt_id);
     if (e != ERR_OK)
@@ -228,31 +229,12 @@ static enum err record_mismatch(struct service *s, const struct ask *ask, struct
     return e;
 }
 
-enum err ask_approval(struct service *s, const struct ask *ask, struct store_run *run, bool *allowed,
+enum err ask_approval(struct service *s, const struct ask *ask, struct store_run *run,
                       char id[static IDS_PREFIXED_BYTES])
 {
-    struct candidates c = {.s = s, .ask = ask};
-    char base[DIGEST_TEXT_BYTES];
-    enum err e = base_digest(ask->call->message.tool, ask->call->message.args, base);
-    if (e == ERR_OK)
-        e = store_approval_of_call(s->store, run->id, base, consider, &c);
-    if (e != ERR_OK)
-        return e;
-    if (c.usable_found) {
-        e = approval_consume(s, run, c.usable.id, ask->tool_call_id);
-        if (e != ERR_OK)
-            return e;
-        snprintf(id, IDS_PREFIXED_BYTES, "%s", c.usable.id);
-        *allowed = true;
-        return ERR_OK;
-    }
-    if (c.mismatch_found)
-        e = record_mismatch(s, ask, run, &c.mismatch);
-    if (e != ERR_OK)
-        return e;
-    *allowed = false;
-    if (!c.idle_found)
-        return ask_anew(s, ask, run, base, id);
-    snprintf(id, IDS_PREFIXED_BYTES, "%s", c.idle.id);
+    enum err e = ask->state->mismatch.is_there ? record_mismatch(s, ask, run) : ERR_OK;
+    if (e != ERR_OK || !ask->state->idle.is_there)
+        return e != ERR_OK ? e : ask_anew(s, ask, run, id);
+    snprintf(id, IDS_PREFIXED_BYTES, "%s", ask->state->idle.id);
     return ERR_OK;
 }

@@ -10,6 +10,11 @@
 
 #define ENGINE "tracekit-c@" TRACEKIT_VERSION
 #define NO_DETOUR " Another way to the same effect is refused too."
+#define RULE_PENDING "TK-PENDING"
+
+/* A reply that shows arguments has two objects around them, and whoever reads it has the same limit. */
+enum { ARGS_MAX_DEPTH = JSON_MAX_DEPTH - 2 };
+_Static_assert(SERVICE_OPEN_APPROVALS == 200, "reason in deny_full");
 
 void call_deny(const struct harness *harness, const char *reason, struct service_answer *answer)
 {
@@ -33,7 +38,8 @@ struct deciding {
     struct decision decision;
     char tool_call_id[IDS_PREFIXED_BYTES];
     char decision_id[IDS_PREFIXED_BYTES];
-    char digest[DIGEST_TEXT_BYTES]; /* "" when the arguments could not be read */
+    char digest[DIGEST_TEXT_BYTES]; /* what the call is known by; "" when its arguments could not be read at all */
+    struct ask_state ask;           /* when the policy asks */
 };
 
 static struct json *decision_data(struct service *s, const struct deciding *d, const char *nonce, struct arena *arena)
@@ -56,7 +62,7 @@ static struct json *decision_data(struct service *s, const struct deciding *d, c
     json_set_string(arena, data, "decision_id", d->decision_id);
     json_set_string(arena, data, "engine", ENGINE);
     json_set_string(arena, data, "nonce", nonce);
-    if (d->digest[0] != '\0') {
+    if (d->call->message.args != NULL) {
         seal_commit(s->seal, d->decision_id, d->digest, commitment);
         json_set_string(arena, data, "args_commitment", commitment);
     }
@@ -121,7 +127,8 @@ static enum err refuse(struct service *s, struct deciding *d, struct service_ans
 {
     char rule[200], reason[HARNESS_MAX_REASON];
     describe(&d->decision, rule, sizeof rule);
-    snprintf(reason, sizeof reason, "tracekit: denied by rule %s. Do not repeat it." NO_DETOUR, rule);
+    snprintf(reason, sizeof reason, "tracekit: denied by rule %s. %s" NO_DETOUR, rule,
+             d->ask.is_full ? "Repeat it when some of them are answered." : "Do not repeat it.");
     call_deny(d->call->harness, reason, answer);
     return remember_call(s, d, STORE_CALL_DENIED);
 }
@@ -138,38 +145,93 @@ static enum err park(struct service *s, const struct deciding *d, const char *ap
     return waiters_add(&s->waiters, &w);
 }
 
+/* The answer came late, and is used by this call, unless its hook has no time left to deliver it. */
+static enum err use_answer(struct service *s, struct deciding *d, struct service_answer *answer)
+{
+    const char *id = d->ask.usable.id;
+    char reason[HARNESS_MAX_REASON];
+    if (!approval_is_too_late(s, d->call->hook->deadline_ms)) {
+        enum err e = approval_consume(s, &d->call->run, id, d->tool_call_id);
+        if (e == ERR_OK)
+            e = remember_call(s, d, STORE_CALL_ALLOWED);
+        return e == ERR_OK ? allow(s, d, answer) : e;
+    }
+    snprintf(reason, sizeof reason,
+             "tracekit: %s is approved, but this hook had no time left to say so. Repeat exactly this call." NO_DETOUR,
+             id);
+    call_deny(d->call->harness, reason, answer);
+    return remember_call(s, d, STORE_CALL_DENIED);
+}
+
 static enum err hold(struct service *s, struct deciding *d, bool *parked, struct service_answer *answer)
 {
     char id[IDS_PREFIXED_BYTES];
-    bool allowed = false;
     const struct ask ask = {.call = d->call,
                             .decision = &d->decision,
+                            .state = &d->ask,
                             .tool_call_id = d->tool_call_id,
                             .decision_id = d->decision_id,
                             .digest = d->digest};
-    enum err e = ask_approval(s, &ask, &d->call->run, &allowed, id);
-    if (e != ERR_OK)
-        return e;
-    e = remember_call(s, d, allowed ? STORE_CALL_ALLOWED : STORE_CALL_HELD);
-    if (e != ERR_OK)
-        return e;
-    if (allowed)
-        return allow(s, d, answer);
-    e = park(s, d, id);
+    if (d->ask.usable.is_there)
+        return use_answer(s, d, answer);
+    enum err e = ask_approval(s, &ask, &d->call->run, id);
+    if (e == ERR_OK)
+        e = remember_call(s, d, STORE_CALL_HELD);
+    if (e == ERR_OK)
+        e = park(s, d, id);
     *parked = e == ERR_OK;
     return e;
 }
 
-static void decide(struct service *s, struct deciding *d)
+/* Whether arrays and objects lie deeper inside each other than `depth`, which is at most JSON_MAX_DEPTH. */
+static bool is_deeper(const struct json *v, int depth)
+{
+    if (!json_is(v, JSON_ARRAY) && !json_is(v, JSON_OBJECT))
+        return false;
+    if (depth == 0)
+        return true;
+    for (size_t i = 0; i < json_count(v); i++)
+        if (is_deeper(json_at(v, i), depth - 1))
+            return true;
+    return false;
+}
+
+/* What the call is known by; "" when that cannot be said. Arguments that are not strict JSON are read forgivingly, both
+ * when they come and when they have run. */
+static void know(const struct harness_message *m, char digest[static DIGEST_TEXT_BYTES])
+{
+    const struct json *args = m->args != NULL ? m->args : m->args_loose;
+    if (args == NULL || commit_args_digest(m->tool, args, digest) != ERR_OK)
+        digest[0] = '\0';
+}
+
+/* Nobody is asked about more calls at once than anybody could judge. */
+static void deny_full(struct decision *d)
+{
+    size_t kept = d->hit_count < POLICY_MAX_RULES_HIT ? d->hit_count : POLICY_MAX_RULES_HIT - 1;
+    memmove(&d->hits[1], &d->hits[0], kept * sizeof d->hits[0]);
+    d->hits[0] =
+        (struct policy_hit){.rule_id = RULE_PENDING, .reason = "200 calls of this user wait for a person already"};
+    d->hit_count = kept + 1;
+    d->verdict = VERDICT_DENY;
+}
+
+static enum err decide(struct service *s, struct deciding *d)
 {
     struct harness_message *m = &d->call->message;
-    if (m->args != NULL && commit_args_digest(m->tool, m->args, d->digest) != ERR_OK) {
+    know(m, d->digest);
+    if (m->args != NULL && (d->digest[0] == '\0' || is_deeper(m->args, ARGS_MAX_DEPTH))) {
+        m->args_error = d->digest[0] == '\0' ? "too large to be recorded" : "nested too deeply to be shown";
         m->args = NULL;
-        m->args_error = "too large to be recorded";
-        d->digest[0] = '\0';
     }
     const struct policy_call call = {.tool = m->tool, .args = m->args, .args_error = m->args_error};
     policy_decide(s->policy, d->call->arena, &call, &d->decision);
+    if (d->decision.verdict != VERDICT_ASK)
+        return ERR_OK;
+    enum err e = ask_look(s, d->call, d->digest, &d->ask);
+    if (e == ERR_OK && d->ask.is_full)
+        deny_full(&d->decision);
+    return e;
 }
 
 enum err call_before_tool(struct service *s, struct service_call *call, bool *parked, struct service_answer *answer)
@@ -180,10 +242,10 @@ enum err call_before_tool(struct service *s, struct service_call *call, bool *pa
         e = ids_prefixed("call-", d.tool_call_id);
     if (e == ERR_OK)
         e = ids_prefixed("dec-", d.decision_id);
-    if (e != ERR_OK)
-        return e;
-    decide(s, &d);
-    e = record_decision(s, &d);
+    if (e == ERR_OK)
+        e = decide(s, &d);
+    if (e == ERR_OK)
+        e = record_decision(s, &d);
     if (e != ERR_OK)
         return e;
     switch (d.decision.verdict) {
@@ -270,16 +332,34 @@ static enum err unknown_result(struct service *s, struct service_call *call)
     return run_gap(s, &call->run, "executed_against_policy", stranger.tool_call_id, reason);
 }
 
+/* The decision that a result belongs to: of this run, or, when its tool ran longer than its session, of the run before;
+ * call->run is the decision's then. */
+static enum err find_call(struct service *s, struct service_call *call, struct store_call *known)
+{
+    char digest[DIGEST_TEXT_BYTES];
+    struct store_run closing;
+    const struct harness_message *m = &call->message;
+    know(m, digest);
+    if (digest[0] == '\0')
+        return ERR_NOT_FOUND;
+    enum err e = store_call_match(s->store, call->run.id, m->tool, digest, known);
+    if (e != ERR_NOT_FOUND)
+        return e;
+    e = run_closing_of_call(s, call, &closing);
+    if (e == ERR_OK)
+        e = store_call_match(s->store, closing.id, m->tool, digest, known);
+    if (e == ERR_OK)
+        call->run = closing;
+    return e;
+}
+
 enum err call_after_tool(struct service *s, struct service_call *call)
 {
     struct store_call known;
-    char digest[DIGEST_TEXT_BYTES];
     enum err e = run_of_call(s, call);
     if (e != ERR_OK)
         return e;
-    if (call->message.args == NULL || commit_args_digest(call->message.tool, call->message.args, digest) != ERR_OK)
-        return unknown_result(s, call);
-    e = store_call_match(s->store, call->run.id, call->message.tool, digest, &known);
+    e = find_call(s, call, &known);
     if (e == ERR_NOT_FOUND)
         return unknown_result(s, call);
     return e == ERR_OK ? known_result(s, call, &known) : e;

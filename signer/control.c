@@ -9,10 +9,9 @@
 #define US_PER_S INT64_C(1000000)
 
 enum {
-    LIST_MAX = 200,
-    LIST_MAX_BYTES = 3 << 20, /* about: a list stops here, and says that there is more */
-    SUMMARY_MAX_BYTES = 2000,
-    REASON_MAX_BYTES = 1024, /* the format's limit for an approval's reason */
+    LIST_MAX = SERVICE_OPEN_APPROVALS,
+    LIST_MAX_BYTES = 3 << 20, /* a list ends here, and says that there is more */
+    REASON_MAX_BYTES = 1024,  /* the format's limit for an approval's reason */
     PREFIX_MIN_DIGITS = 4,
     RUNS_DEFAULT = 50,
     RUNS_MAX = 500,
@@ -36,69 +35,6 @@ static void set_time(struct arena *arena, struct json *object, const char *key, 
 
 /* --- approvals ------------------------------------------------------------------------------------------------------ */
 
-/* The sealed arguments; NULL when they are gone (the approval has ended). They were strict when they came, but their
- * canonical form need not be: 1e20 is written as an integer that strict JSON refuses. */
-static enum err open_args(struct service *s, const char *id, struct arena *arena, const struct json **out)
-{
-    struct json_fault loose;
-    struct buf sealed, plain;
-    buf_init(&sealed, 4 * POLICY_MAX_SHOWN_BYTES);
-    buf_init(&plain, 4 * POLICY_MAX_SHOWN_BYTES);
-    enum err e = store_approval_args(s->store, id, &sealed);
-    if (e == ERR_OK)
-        e = seal_read(s->seal, sealed.data, sealed.len, &plain);
-    if (e == ERR_OK)
-        e = json_parse_loose(arena, plain.data, plain.len, out, NULL, &loose);
-    if (e == ERR_NOT_FOUND) {
-        *out = NULL;
-        e = ERR_OK;
-    }
-    buf_wipe(&sealed);
-    buf_wipe(&plain);
-    return e;
-}
-
-/* At most `max` bytes, cut between two characters. */
-static size_t cut(const char *text, size_t len, size_t max)
-{
-    if (len <= max)
-        return len;
-    while (max > 0 && ((unsigned char)text[max] & 0xc0) == 0x80)
-        max--;
-    return max;
-}
-
-static enum err set_summary(struct arena *arena, struct json *out, const struct json *args)
-{
-    size_t len = 0;
-    const char *command = json_text(json_get(args, "command"), &len);
-    struct buf text;
-    enum err e = ERR_OK;
-    buf_init(&text, 4 * POLICY_MAX_SHOWN_BYTES);
-    if (command == NULL && args != NULL) {
-        e = jcs_write(&text, args);
-        command = (const char *)text.data;
-        len = text.len;
-    }
-    if (e == ERR_OK)
-        json_set(arena, out, "summary",
-                 json_new_text(arena, command != NULL ? command : "",
-                               cut(command != NULL ? command : "", len, SUMMARY_MAX_BYTES)));
-    buf_wipe(&text);
-    return e;
-}
-
-static enum err set_grants(struct arena *arena, struct arena *scratch, struct json *out, const struct json *args)
-{
-    struct grants grants = {0};
-    struct json *list = json_new_array(arena);
-    enum err e = args == NULL ? ERR_OK : grants_read(scratch, args, &grants);
-    for (size_t i = 0; e == ERR_OK && i < grants.count; i++)
-        json_add(arena, list, json_new_string(arena, grants.list[i].text));
-    json_set(arena, out, "grants", list);
-    return e;
-}
-
 static enum err set_facts(struct arena *arena, struct json *out, const struct store_approval *a)
 {
     const struct json *facts = NULL;
@@ -113,23 +49,21 @@ static enum err set_facts(struct arena *arena, struct json *out, const struct st
 static void set_wait(struct service *s, struct arena *arena, struct json *out, const char *id)
 {
     const struct waiter *w = waiters_by_approval(&s->waiters, id);
+    int64_t left_ms = w != NULL ? w->deadline_ms - SERVICE_HOOK_MARGIN_MS - s->now.mono_ms : 0;
     json_set_bool(arena, out, "waiting", w != NULL);
     if (w == NULL)
         json_set(arena, out, "wait_left_s", json_new_null());
     else
-        json_set_int(arena, out, "wait_left_s", (w->deadline_ms - SERVICE_HOOK_MARGIN_MS - s->now.mono_ms) / 1000);
+        json_set_int(arena, out, "wait_left_s", left_ms > 0 ? left_ms / 1000 : 0);
 }
 
-/* One approval as the command line shows it, in `arena`; *args are its arguments or NULL, in `scratch`. */
-static enum err describe(struct service *s, const struct store_approval *a, struct arena *arena, struct arena *scratch,
-                         struct json **out, const struct json **args)
+/* One approval as the command line shows it, but for its arguments. */
+static enum err describe(struct service *s, const struct store_approval *a, struct arena *arena, struct json **out)
 {
     char requester[32];
     struct store_run run;
     struct json *o = json_new_object(arena);
-    enum err e = open_args(s, a->id, scratch, args);
-    if (e == ERR_OK)
-        e = store_run_by_id(s->store, a->run, &run);
+    enum err e = store_run_by_id(s->store, a->run, &run);
     if (e != ERR_OK)
         return e;
     snprintf(requester, sizeof requester, "uid:%" PRId64, a->uid);
@@ -147,9 +81,7 @@ static enum err describe(struct service *s, const struct store_approval *a, stru
     set_wait(s, arena, o, a->id);
     e = set_facts(arena, o, a);
     if (e == ERR_OK)
-        e = set_grants(arena, scratch, o, *args);
-    if (e == ERR_OK)
-        e = set_summary(arena, o, *args);
+        e = shown_read(s, a->id, arena, o);
     *out = o;
     return e;
 }
@@ -161,30 +93,31 @@ struct listing {
     bool more;
 };
 
+/* The list ends before the first one that does not fit; there is room for one of any size. */
 static enum err list_one(void *ctx, const struct store_approval *a)
 {
     struct listing *l = ctx;
     struct json *o = NULL;
-    const struct json *args = NULL;
-    if (l->count == LIST_MAX || l->bytes > LIST_MAX_BYTES) {
+    struct buf text;
+    if (l->more || l->count == LIST_MAX) {
         l->more = true;
         return ERR_OK;
     }
-    struct arena *scratch = arena_new(SERVICE_PAYLOAD_ARENA_BYTES);
-    enum err e = describe(l->c->s, a, l->c->arena, scratch, &o, &args);
-    arena_free(scratch);
+    enum err e = describe(l->c->s, a, l->c->arena, &o);
     if (e != ERR_OK)
         return e;
-    struct buf text;
     buf_init(&text, FRAME_MAX_REPLY);
     e = jcs_write(&text, o);
     l->bytes += text.len;
     buf_wipe(&text);
-    if (e == ERR_OK) {
+    if (e != ERR_OK)
+        return e;
+    l->more = l->bytes > LIST_MAX_BYTES;
+    if (!l->more) {
         json_add(l->c->arena, l->list, o);
         l->count++;
     }
-    return e;
+    return ERR_OK;
 }
 
 static enum err approvals_list(struct control *c)
@@ -225,7 +158,9 @@ static enum err approvals_show(struct control *c)
     const struct json *args = NULL;
     enum err e = find(c, &a);
     if (e == ERR_OK)
-        e = describe(c->s, &a, c->arena, c->arena, &o, &args);
+        e = describe(c->s, &a, c->arena, &o);
+    if (e == ERR_OK)
+        e = shown_args(c->s, a.id, c->arena, &args);
     if (e != ERR_OK)
         return e;
     if (args != NULL)
@@ -235,6 +170,16 @@ static enum err approvals_show(struct control *c)
     json_set_string(c->arena, o, "binding_digest", a.binding_digest);
     json_set(c->arena, c->reply, "approval", o);
     return ERR_OK;
+}
+
+/* What nobody can be shown nobody can approve: its arguments were sealed under a key that is gone. */
+static enum err check_shown(struct control *c, const struct store_approval *a)
+{
+    const struct json *args = NULL;
+    enum err e = shown_args(c->s, a->id, c->arena, &args);
+    if (e == ERR_OK && args == NULL && strcmp(a->state, STORE_APPROVAL_PENDING) == 0)
+        return fault_set(c->fault, ERR_STATE, "the arguments of %s cannot be shown any more: reject it", a->id);
+    return e;
 }
 
 static enum err approvals_answer(struct control *c)
@@ -256,6 +201,8 @@ static enum err approvals_answer(struct control *c)
     if (strlen(answer.reason) > REASON_MAX_BYTES)
         return fault_set(c->fault, ERR_TOO_LARGE, "the reason is longer than %d bytes", REASON_MAX_BYTES);
     enum err e = find(c, &a);
+    if (e == ERR_OK && approve)
+        e = check_shown(c, &a);
     if (e == ERR_OK)
         e = approval_answer(c->s, &a, &answer, &outcome, c->fault);
     if (e != ERR_OK)
@@ -272,7 +219,7 @@ static enum err approvals_answer(struct control *c)
 static enum err hello(struct control *c)
 {
     int64_t pending = 0;
-    enum err e = store_approval_pending(c->s->store, 0, &pending);
+    enum err e = store_approval_pending(c->s->store, &pending);
     if (e != ERR_OK)
         return e;
     json_set_string(c->arena, c->reply, "version", TRACEKIT_VERSION);
@@ -295,7 +242,7 @@ static enum err list_run(void *ctx, const struct store_run *run)
     struct arena *arena = l->c->arena;
     struct json *o = json_new_object(arena);
     int64_t pending = 0;
-    enum err e = store_approval_pending(l->c->s->store, run->id, &pending);
+    enum err e = store_approval_pending_of_run(l->c->s->store, run->id, &pending);
     json_set_string(arena, o, "run", run->run_id);
     json_set_string(arena, o, "tenant", run->tenant);
     json_set_string(arena, o, "session", run->session);
@@ -358,12 +305,24 @@ static const struct {
     {"export.policy", {"hash"}, export},
 };
 
-static bool knows(const char *const keys[5], const char *key)
+/* Keys may hold a NUL, so their lengths count. */
+static bool knows(const char *const keys[5], const char *key, size_t len)
 {
     for (size_t i = 0; i < 5 && keys[i] != NULL; i++)
-        if (strcmp(keys[i], key) == 0)
+        if (strlen(keys[i]) == len && memcmp(keys[i], key, len) == 0)
             return true;
-    return strcmp(key, "op") == 0;
+    return len == 2 && memcmp(key, "op", len) == 0;
+}
+
+static enum err check_keys(const struct control *c, const char *op, const char *const keys[5])
+{
+    for (size_t i = 0; i < json_count(c->request); i++) {
+        size_t len = 0;
+        const char *key = json_key(c->request, i, &len);
+        if (!knows(keys, key, len))
+            return fault_set(c->fault, ERR_PROTOCOL, "%s does not know the key %.40s", op, key);
+    }
+    return ERR_OK;
 }
 
 enum err control_serve(struct service *s, const struct peer *peer, const struct json *request, struct arena *arena,
@@ -376,11 +335,10 @@ enum err control_serve(struct service *s, const struct peer *peer, const struct 
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
         if (strcmp(ops[i].op, op) != 0)
             continue;
-        for (size_t k = 0; k < json_count(request); k++)
-            if (!knows(ops[i].keys, json_key(request, k, NULL)))
-                return fault_set(fault, ERR_PROTOCOL, "%s does not know the key %.40s", op, json_key(request, k, NULL));
         c.reply = json_new_object(arena);
-        enum err e = ops[i].serve(&c);
+        enum err e = check_keys(&c, op, ops[i].keys);
+        if (e == ERR_OK)
+            e = ops[i].serve(&c);
         if (e == ERR_OK)
             *reply = c.reply;
         return e;

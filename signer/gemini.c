@@ -53,6 +53,7 @@ static void read_call(struct arena *arena, const struct json *payload, const str
     const struct json *args = json_get(payload, "tool_input");
     if (tool != NULL)
         m->tool = tool;
+    m->args_loose = args;
     if (m->event == HARNESS_BEFORE_TOOL && loose->err != ERR_OK)
         m->args_error = refuse_args(arena, err_text(loose->err), loose->offset);
     else if (!json_is(args, JSON_OBJECT))

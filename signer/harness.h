@@ -36,6 +36,8 @@ struct harness_message {
      * why (ASCII, no agent text). After the fact (AFTER_TOOL) args are what ran, read forgivingly. */
     const struct json *args;
     const char *args_error;
+    /* The arguments as far as they can be read, NULL when there are none. Only to know the call again by. */
+    const struct json *args_loose;
     const struct json *result; /* AFTER_TOOL: what the tool gave, NULL when absent */
     bool result_ok;
 };

@@ -31,12 +31,15 @@ static enum err load_key(int directory, const char *name, int create, uint8_t se
                          uint8_t pub[static ED25519_PUBLIC_BYTES], struct fault *fault)
 {
     uint8_t seed[KEYFILE_BYTES];
-    enum err e = keyfile_read(directory, name, seed, create ? NULL : fault);
+    struct fault why = {""};
+    enum err e = keyfile_read(directory, name, seed, &why);
     if (e == ERR_NOT_FOUND && create) {
         randombytes_buf(seed, sizeof seed);
-        e = keyfile_create(directory, name, seed, fault);
+        e = keyfile_create(directory, name, seed, &why);
     }
-    if (e == ERR_OK)
+    if (e != ERR_OK)
+        fault_set(fault, e, "%s", why.text);
+    else
         crypto_sign_seed_keypair(pub, secret, seed);
     sodium_memzero(seed, sizeof seed);
     return e;

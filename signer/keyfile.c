@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,19 +61,47 @@ static enum err write_all(int fd, const uint8_t *bytes, size_t len)
     return ERR_OK;
 }
 
-enum err keyfile_create(int directory, const char *name, const uint8_t key[static KEYFILE_BYTES], struct fault *fault)
+/* Writes and syncs NAME.new. What a start that was cut short left there is no key yet: nothing was ever made with it. */
+static enum err write_new(int directory, const char *name, const uint8_t key[static KEYFILE_BYTES])
 {
+    if (unlinkat(directory, name, 0) != 0 && errno != ENOENT)
+        return ERR_IO;
     int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
-        return fault_set(fault, ERR_IO, "keys/%s: %s", name, strerror(errno));
+        return ERR_IO;
     enum err e = write_all(fd, key, KEYFILE_BYTES);
-    if (e == ERR_OK && (fsync(fd) != 0 || fsync(directory) != 0))
+    if (e == ERR_OK && fsync(fd) != 0)
         e = ERR_SYNC;
     if (close(fd) != 0 && e == ERR_OK)
         e = ERR_IO;
+    return e;
+}
+
+/* Gives NAME.new its name, unless that is taken. */
+static enum err put_in_place(int directory, const char *new_name, const char *name)
+{
+    struct stat st;
+    if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        errno = EEXIST;
+        return ERR_IO;
+    }
+    return errno == ENOENT && renameat(directory, new_name, directory, name) == 0 ? ERR_OK : ERR_IO;
+}
+
+enum err keyfile_create(int directory, const char *name, const uint8_t key[static KEYFILE_BYTES], struct fault *fault)
+{
+    char new_name[KEYFILE_NAME_BYTES];
+    if (snprintf(new_name, sizeof new_name, "%s.new", name) >= (int)sizeof new_name)
+        return fault_set(fault, ERR_IO, "keys/%s: the name is too long", name);
+    enum err e = write_new(directory, new_name, key);
+    if (e == ERR_OK)
+        e = put_in_place(directory, new_name, name);
     if (e != ERR_OK) {
         fault_set(fault, e, "keys/%s: cannot write it: %s", name, strerror(errno));
-        unlinkat(directory, name, 0);
+        unlinkat(directory, new_name, 0);
+        return e;
     }
-    return e;
+    return fsync(directory) == 0
+               ? ERR_OK
+               : fault_set(fault, ERR_SYNC, "keys/%s: the disk did not confirm it: %s", name, strerror(errno));
 }

@@ -252,7 +252,7 @@ enum err ledger_append(struct ledger *l, struct store_run *run, const struct led
         run->bytes += (int64_t)line.len + 1;
         run->active_us = now->wall_us;
         memcpy(run->head, signature.hash, sizeof run->head);
-        e = store_run_update(l->store, run);
+        e = store_run_advance(l->store, run);
     }
     buf_wipe(&line);
     return e;

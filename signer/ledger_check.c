@@ -158,16 +158,24 @@ static enum err check_unfinished(void *ctx, const struct store_run *run)
     return check_run(u->walk, u->store, run);
 }
 
-static enum err check_runs(struct walk *w, struct store *store)
+static enum err check_state(struct walk *w, struct store *store, const char *state)
 {
     struct unfinished u = {.walk = w, .store = store};
+    const struct store_run_range all = {.state = state, .limit = INT64_MAX};
+    return store_run_in_state(store, &all, check_unfinished, &u);
+}
+
+static enum err check_runs(struct walk *w, struct store *store)
+{
     struct store_run run;
     enum err e = store_run_by_run_id(store, LEDGER_SIGNER_RUN, &run);
     if (e == ERR_NOT_FOUND)
         return fault_set(w->fault, ERR_LEDGER, "the signer's own run is missing");
     if (e == ERR_OK)
         e = check_run(w, store, &run);
-    return e == ERR_OK ? store_run_unfinished(store, check_unfinished, &u) : e;
+    if (e == ERR_OK)
+        e = check_state(w, store, STORE_RUN_OPEN);
+    return e == ERR_OK ? check_state(w, store, STORE_RUN_CLOSING) : e;
 }
 
 enum err ledger_check(struct store *store, const struct ledger_expected *expected, struct ledger_state *out,

@@ -77,17 +77,40 @@ static bool takes(const struct service_call *call, const struct store_run *run)
     return strcmp(run->state, STORE_RUN_OPEN) == 0 || call->message.event == HARNESS_AFTER_TOOL;
 }
 
+static enum err set_state(struct service *s, struct store_run *run, const char *state)
+{
+    snprintf(run->state, sizeof run->state, "%s", state);
+    run->ended_us = s->now.wall_us;
+    return store_run_set_state(s->store, run);
+}
+
 static enum err close_run(struct service *s, struct store_run *run, const char *reason)
 {
     struct arena *arena = arena_new(SERVICE_RECORD_ARENA_BYTES);
     struct json *data = json_new_object(arena);
     json_set_string(arena, data, "reason", reason);
     const struct ledger_event event = {.type = "run.closing", .source = "signer", .data = data};
-    snprintf(run->state, sizeof run->state, "%s", STORE_RUN_CLOSING);
-    run->ended_us = s->now.wall_us;
     enum err e = run_append(s, run, &event, arena);
     arena_free(arena);
-    return e;
+    return e == ERR_OK ? set_state(s, run, STORE_RUN_CLOSING) : e;
+}
+
+static struct store_run_key key_of(const struct service_call *call)
+{
+    return (struct store_run_key){
+        .socket = SERVICE_SOCKET_AGENT, .uid = call->hook->peer.uid, .session = call->message.session};
+}
+
+/* The session goes on in another run, and so do calls that are in flight: they were decided. */
+static enum err go_on(struct service *s, struct service_call *call)
+{
+    struct store_run full = call->run;
+    enum err e = strcmp(full.state, STORE_RUN_OPEN) == 0 ? close_run(s, &full, "close_run") : ERR_OK;
+    if (e == ERR_OK)
+        e = start_run(s, call);
+    if (e == ERR_OK)
+        e = store_call_move(s->store, full.id, call->run.id);
+    return e == ERR_OK ? run_finish(s, &full) : e;
 }
 
 /* One run's file in a bundle has a limit. A run that comes near it ends when nothing of it is in flight: neither a call
@@ -101,33 +124,33 @@ static enum err is_full(struct service *s, const struct store_run *run, bool *ou
         return ERR_OK;
     enum err e = store_call_in_flight(s->store, run->id, &in_flight);
     if (e == ERR_OK)
-        e = store_approval_pending(s->store, run->id, &pending);
+        e = store_approval_pending_of_run(s->store, run->id, &pending);
     *out = !in_flight && pending == 0;
     return e;
 }
 
 enum err run_of_call(struct service *s, struct service_call *call)
 {
+    const struct store_run_key key = key_of(call);
     bool full = false;
-    enum err e =
-        store_run_live(s->store, SERVICE_SOCKET_AGENT, call->hook->peer.uid, call->message.session, &call->run);
+    enum err e = store_run_live(s->store, &key, &call->run);
     if (e == ERR_NOT_FOUND || (e == ERR_OK && !takes(call, &call->run)))
         return start_run(s, call);
     if (e == ERR_OK)
         e = is_full(s, &call->run, &full);
-    if (e != ERR_OK || !full)
-        return e;
-    if (strcmp(call->run.state, STORE_RUN_OPEN) == 0)
-        e = close_run(s, &call->run, "close_run");
-    if (e == ERR_OK)
-        e = run_finish(s, &call->run);
-    return e == ERR_OK ? start_run(s, call) : e;
+    return e == ERR_OK && full ? go_on(s, call) : e;
+}
+
+enum err run_closing_of_call(struct service *s, const struct service_call *call, struct store_run *out)
+{
+    const struct store_run_key key = key_of(call);
+    return store_run_live_in(s->store, &key, STORE_RUN_CLOSING, out);
 }
 
 enum err run_session_end(struct service *s, struct service_call *call)
 {
-    enum err e =
-        store_run_live(s->store, SERVICE_SOCKET_AGENT, call->hook->peer.uid, call->message.session, &call->run);
+    const struct store_run_key key = key_of(call);
+    enum err e = store_run_live(s->store, &key, &call->run);
     if (e == ERR_NOT_FOUND || (e == ERR_OK && strcmp(call->run.state, STORE_RUN_OPEN) != 0))
         return ERR_OK;
     return e == ERR_OK ? close_run(s, &call->run, "close_run") : e;
@@ -153,30 +176,37 @@ enum err run_finish(struct service *s, struct store_run *run)
     json_set_string(arena, data, "head_hash", head);
     json_set(arena, data, "coverage", coverage);
     const struct ledger_event event = {.type = "run.final", .source = "signer", .data = data};
-    snprintf(run->state, sizeof run->state, "%s", STORE_RUN_FINAL);
-    run->ended_us = s->now.wall_us;
     e = run_append(s, run, &event, arena);
     arena_free(arena);
+    if (e == ERR_OK)
+        e = set_state(s, run, STORE_RUN_FINAL);
     return e == ERR_OK ? ledger_checkpoint(s->ledger, &s->now) : e;
 }
 
+/* --- time ----------------------------------------------------------------------------------------------------------- */
+
 struct due {
     const struct service *s;
-    size_t count;
+    size_t count, seen;
+    int64_t last; /* the newest row that was seen */
     int64_t ids[SERVICE_SWEEP_LIMIT];
 };
 
 static bool is_due(const struct service *s, const struct store_run *run)
 {
-    if (strcmp(run->state, STORE_RUN_CLOSING) == 0)
-        return s->now.wall_us - run->ended_us >= SERVICE_GRACE_MS * INT64_C(1000);
-    return s->now.wall_us - run->active_us >= SERVICE_IDLE_S * US_PER_S;
+    int64_t idle_us = s->now.wall_us - run->active_us, closing_us = s->now.wall_us - run->ended_us;
+    if (strcmp(run->state, STORE_RUN_CLOSING) != 0)
+        return idle_us >= SERVICE_IDLE_S * US_PER_S;
+    /* With a clock that was set back nobody knows how long ago it was closed. */
+    return closing_us >= SERVICE_GRACE_MS * INT64_C(1000) || closing_us < 0;
 }
 
 static enum err collect_due(void *ctx, const struct store_run *run)
 {
     struct due *due = ctx;
-    if (due->count < SERVICE_SWEEP_LIMIT && is_due(due->s, run))
+    due->seen++;
+    due->last = run->id;
+    if (is_due(due->s, run))
         due->ids[due->count++] = run->id;
     return ERR_OK;
 }
@@ -187,7 +217,7 @@ static enum err finish_due(struct service *s, int64_t id)
     int64_t pending = 0;
     enum err e = store_run_by_id(s->store, id, &run);
     if (e == ERR_OK && strcmp(run.state, STORE_RUN_OPEN) == 0) {
-        e = store_approval_pending(s->store, id, &pending);
+        e = store_approval_pending_of_run(s->store, id, &pending);
         if (e != ERR_OK || pending > 0)
             return e;
         e = close_run(s, &run, "idle_timeout");
@@ -195,11 +225,30 @@ static enum err finish_due(struct service *s, int64_t id)
     return e == ERR_OK ? run_finish(s, &run) : e;
 }
 
+static enum err finish_all(struct service *s, const struct due *due)
+{
+    enum err e = ERR_OK;
+    for (size_t i = 0; e == ERR_OK && i < due->count; i++)
+        e = finish_due(s, due->ids[i]);
+    return e;
+}
+
+/* However many runs are open, a sweep looks at a part of them, and the next one at the next part. */
+static enum err sweep_open(struct service *s)
+{
+    struct due due = {.s = s};
+    const struct store_run_range range = {.state = STORE_RUN_OPEN, .after = s->swept_run, .limit = SERVICE_SWEEP_LIMIT};
+    enum err e = store_run_in_state(s->store, &range, collect_due, &due);
+    s->swept_run = due.seen == SERVICE_SWEEP_LIMIT ? due.last : 0;
+    return e == ERR_OK ? finish_all(s, &due) : e;
+}
+
 enum err run_sweep(struct service *s)
 {
     struct due due = {.s = s};
-    enum err e = store_run_unfinished(s->store, collect_due, &due);
-    for (size_t i = 0; e == ERR_OK && i < due.count; i++)
-        e = finish_due(s, due.ids[i]);
-    return e;
+    const struct store_run_range range = {.state = STORE_RUN_CLOSING, .limit = SERVICE_SWEEP_LIMIT};
+    enum err e = store_run_in_state(s->store, &range, collect_due, &due);
+    if (e == ERR_OK)
+        e = finish_all(s, &due);
+    return e == ERR_OK ? sweep_open(s) : e;
 }

@@ -20,12 +20,13 @@ _Static_assert(crypto_secretbox_KEYBYTES == KEYFILE_BYTES && (int)COMMIT_KEY_BYT
 static enum err load(int directory, const char *name, int create, uint8_t key[static KEYFILE_BYTES],
                      struct fault *fault)
 {
-    enum err e = keyfile_read(directory, name, key, create ? NULL : fault);
+    struct fault why = {""};
+    enum err e = keyfile_read(directory, name, key, &why);
     if (e == ERR_NOT_FOUND && create) {
         randombytes_buf(key, KEYFILE_BYTES);
-        e = keyfile_create(directory, name, key, fault);
+        e = keyfile_create(directory, name, key, &why);
     }
-    return e;
+    return e == ERR_OK ? e : fault_set(fault, e, "%s", why.text);
 }
 
 enum err seal_open(int directory, int create, struct seal **out, struct fault *fault)

@@ -1,139 +1,29 @@
-/* The service: opening, batches, and what time brings. */
-#include "signer/service_internal.h"
-
-#include <errno.h>
-#include <fcntl.h>
+/* The service: batches, and what time brings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "evidence/jcs.h"
-#include "signer/store_record.h"
+#include "signer/service_internal.h"
 
-enum { REQUEST_ARENA_BYTES = 128 << 20, TICK_MS = 1000, UNREADABLE_EVERY_US = 10 * 1000000 };
+enum { REQUEST_ARENA_BYTES = 128 << 20, TICK_MS = 1000, UNREADABLE_EVERY_MS = 10 * 1000 };
 
 bool service_fatal(enum err e)
 {
     return err_kind(e) == ERR_KIND_SYSTEM || e == ERR_CHAIN || e == ERR_LEDGER;
 }
 
-/* --- opening -------------------------------------------------------------------------------------------------------- */
+/* --- batches -------------------------------------------------------------------------------------------------------- */
 
-static enum err open_keys(const char *data_dir, int *out, struct fault *fault)
+/* Passes an error through; it ends this service. */
+static enum err settle(struct service *s, enum err e)
 {
-    char path[CONFIG_PATH_BYTES + 8];
-    snprintf(path, sizeof path, "%s/keys", data_dir);
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return fault_set(fault, ERR_IO, "keys: cannot make the directory: %s", strerror(errno));
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        enum err e = fault_set(fault, ERR_IO, "keys: %s", strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return e;
-    }
-    if (st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
-        close(fd);
-        return fault_set(fault, ERR_CONFIG, "keys must belong to us and be closed to others: chmod 700 it");
-    }
-    *out = fd;
-    return ERR_OK;
-}
-
-static enum err remember_policy(struct service *s)
-{
-    size_t len = 0;
-    const char *snapshot = policy_snapshot(s->policy, &len);
-    char *text = malloc(len + 1);
-    if (text == NULL)
-        return ERR_NOMEM;
-    memcpy(text, snapshot, len);
-    text[len] = '\0';
-    enum err e = store_begin(s->store);
-    if (e == ERR_OK)
-        e = store_record_policy_add(s->store, policy_hash(s->policy), text);
-    if (e == ERR_OK)
-        e = store_commit(s->store);
-    free(text);
-    return e;
-}
-
-static enum err open_parts(struct service *s, const struct clock *now, struct fault *fault)
-{
-    char path[CONFIG_PATH_BYTES + 16];
-    char log_id[IDS_HEX_BYTES];
-    bool fresh = false;
-    int keys = -1;
-    snprintf(path, sizeof path, "%s/ledger.db", s->config.data_dir);
-    enum err e = open_keys(s->config.data_dir, &keys, fault);
-    if (e == ERR_OK)
-        e = policy_builtin(&s->policy);
-    if (e == ERR_OK)
-        e = store_open(path, &s->store, fault);
-    if (e == ERR_OK) {
-        /* A start that was cut short before its first record left keys and empty tables: it is begun again. */
-        e = store_meta_get(s->store, "log_id", log_id, sizeof log_id);
-        fresh = e == ERR_NOT_FOUND;
-        e = fresh ? ERR_OK : e;
-    }
-    if (e == ERR_OK)
-        e = seal_open(keys, fresh, &s->seal, fault);
-    if (e == ERR_OK)
-        e = ledger_open(s->store, keys, fresh, now, &s->ledger, fault);
-    if (e == ERR_OK)
-        e = remember_policy(s);
-    if (e == ERR_STORE && s->store != NULL)
-        fault_set(fault, e, "ledger.db: %s", store_failure(s->store));
-    if (keys >= 0)
-        close(keys);
-    return e;
-}
-
-enum err service_open(const struct config *config, const struct clock *now, struct service **out, struct fault *fault)
-{
-    struct service *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return ERR_NOMEM;
-    s->config = *config;
-    s->now = *now;
-    waiters_init(&s->waiters);
-    enum err e = open_parts(s, now, fault);
     if (e != ERR_OK) {
         s->broken = true;
-        service_close(s);
-        return e;
-    }
-    *out = s;
-    return ERR_OK;
-}
-
-static enum err last_checkpoint(struct service *s)
-{
-    enum err e = store_begin(s->store);
-    if (e == ERR_OK)
-        e = ledger_checkpoint(s->ledger, &s->now);
-    return e == ERR_OK ? store_commit(s->store) : e;
-}
-
-void service_close(struct service *s)
-{
-    if (s == NULL)
-        return;
-    /* Without it the next start only reads more; so its failure is no error of the shutdown. */
-    if (!s->broken && last_checkpoint(s) != ERR_OK)
         store_abandon(s->store);
-    waiters_wipe(&s->waiters);
-    ledger_close(s->ledger);
-    seal_close(s->seal);
-    policy_free(s->policy);
-    store_close(s->store);
-    free(s);
+    }
+    return e;
 }
-
-/* --- batches -------------------------------------------------------------------------------------------------------- */
 
 enum err service_begin(struct service *s, const struct clock *now)
 {
@@ -147,37 +37,33 @@ enum err service_commit(struct service *s)
 {
     if (s->broken)
         return ERR_STORE;
-    enum err e = store_commit(s->store);
-    if (e != ERR_OK)
-        s->broken = true;
-    return e;
-}
-
-/* Passes an error through; a fatal one ends this service. */
-static enum err settle(struct service *s, enum err e)
-{
-    if (e != ERR_OK) {
-        s->broken = true;
-        store_abandon(s->store);
-    }
-    return e;
+    enum err e = ledger_checkpoint_due(s->ledger, &s->now) ? ledger_checkpoint(s->ledger, &s->now) : ERR_OK;
+    if (e == ERR_OK)
+        e = store_commit(s->store);
+    return settle(s, e);
 }
 
 /* --- hooks ---------------------------------------------------------------------------------------------------------- */
+
+/* Acknowledges an event that is not asked about. */
+static void note(const struct service_call *call, struct service_answer *answer)
+{
+    answer->allow = true;
+    call->harness->noted(&answer->out);
+}
 
 /* A payload that tells nobody apart: counted, and recorded in sum (refusal.summary). */
 static void refuse_unreadable(struct service *s, const struct service_call *call, enum harness_event event,
                               const char *why, struct service_answer *answer)
 {
     char reason[HARNESS_MAX_REASON];
-    if (s->unreadable_count++ == 0)
+    if (s->unreadable_count++ == 0) {
         s->unreadable_from_us = s->now.wall_us;
+        s->unreadable_since_ms = s->now.mono_ms;
+    }
     s->unreadable_to_us = s->now.wall_us;
     if (event != HARNESS_BEFORE_TOOL) {
-        answer->allow = true;
-        buf_init(&answer->out, FRAME_MAX_OUT);
-        buf_init(&answer->err, FRAME_MAX_OUT);
-        call->harness->noted(&answer->out);
+        note(call, answer);
         return;
     }
     snprintf(
@@ -205,13 +91,9 @@ static enum err serve(struct service *s, struct service_call *call, bool *parked
         e = run_of_call(s, call);
         break;
     }
-    if (e != ERR_OK)
-        return e;
-    answer->allow = true;
-    buf_init(&answer->out, FRAME_MAX_OUT);
-    buf_init(&answer->err, FRAME_MAX_OUT);
-    call->harness->noted(&answer->out);
-    return ERR_OK;
+    if (e == ERR_OK)
+        note(call, answer);
+    return e;
 }
 
 static enum err serve_payload(struct service *s, struct service_call *call, bool *parked, struct service_answer *answer)
@@ -247,7 +129,14 @@ enum err service_hook(struct service *s, const struct service_hook *hook, bool *
     call->harness = harness_find(hook->meta->harness);
     call->arena = arena_new(SERVICE_PAYLOAD_ARENA_BYTES);
     *parked = false;
+    answer->allow = false;
+    buf_init(&answer->out, FRAME_MAX_OUT);
+    buf_init(&answer->err, FRAME_MAX_OUT);
     enum err e = call->arena == NULL ? ERR_NOMEM : serve_payload(s, call, parked, answer);
+    if (e != ERR_OK) {
+        buf_wipe(&answer->out);
+        buf_wipe(&answer->err);
+    }
     arena_free(call->arena);
     free(call);
     return settle(s, e);
@@ -308,7 +197,7 @@ static enum err answer_request(struct service *s, const struct peer *peer, const
     if (e == ERR_OK)
         e = jcs_write(reply, value);
     /* What the arena's maximum or the reply's refused is the request's fault, not the machine's. */
-    if (e == ERR_TOO_LARGE || (e == ERR_NOMEM && arena_failed(arena))) {
+    if (e == ERR_TOO_LARGE || (e == ERR_NOMEM && arena_err(arena) == ERR_TOO_LARGE)) {
         e = ERR_TOO_LARGE;
         fault_set(&fault, e, "the reply would be larger than 4 MiB");
     }
@@ -346,7 +235,7 @@ enum err service_request(struct service *s, const struct peer *peer, const uint8
 static enum err record_unreadable(struct service *s, bool now)
 {
     char from[CLOCK_TEXT_BYTES], to[CLOCK_TEXT_BYTES];
-    if (s->unreadable_count == 0 || (!now && s->now.wall_us - s->unreadable_from_us < UNREADABLE_EVERY_US))
+    if (s->unreadable_count == 0 || (!now && s->now.mono_ms - s->unreadable_since_ms < UNREADABLE_EVERY_MS))
         return ERR_OK;
     clock_text(s->unreadable_from_us, from);
     clock_text(s->unreadable_to_us, to);
@@ -370,8 +259,6 @@ enum err service_tick(struct service *s, int64_t *next_ms)
         e = run_sweep(s);
     if (e == ERR_OK)
         e = record_unreadable(s, false);
-    if (e == ERR_OK && ledger_checkpoint_due(s->ledger, &s->now))
-        e = ledger_checkpoint(s->ledger, &s->now);
     *next_ms = s->now.mono_ms + TICK_MS;
     return settle(s, e);
 }

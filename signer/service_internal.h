@@ -1,6 +1,7 @@
 /*
  * service_internal.h - the parts of the service, and what they share. Only the files of the service include this:
- * service.c (batches and time), waiters.c (parked hooks), run.c, call.c, ask.c, approval.c, control.c, control_export.c.
+ * service.c (batches and time), service_open.c, waiters.c (parked hooks), run.c, call.c, ask.c, shown.c, approval.c,
+ * control.c, control_export.c.
  */
 #ifndef SIGNER_SERVICE_INTERNAL_H
 #define SIGNER_SERVICE_INTERNAL_H
@@ -28,6 +29,7 @@ enum {
     SERVICE_RUN_MAX_BYTES = 60 << 20,        /* a run is ended and continued: one run's file holds at most 64 MiB; */
     SERVICE_RUN_HARD_BYTES = 63 << 20,       /* at the latest here, even with calls and approvals in flight */
     SERVICE_SWEEP_LIMIT = 256,               /* rows looked at in one sweep */
+    SERVICE_OPEN_APPROVALS = 200,            /* of one user, pending or approved: more nobody could judge */
 };
 
 /* The agent socket's name in rows. */
@@ -43,7 +45,8 @@ struct service {
     struct clock now;          /* of the present batch */
     bool broken;               /* a batch failed: nothing is served any more */
     uint64_t unreadable_count; /* payloads refused because nobody could be told apart by them, not yet recorded */
-    int64_t unreadable_from_us, unreadable_to_us;
+    int64_t unreadable_from_us, unreadable_to_us, unreadable_since_ms;
+    int64_t swept_run; /* row id of the last open run that a sweep looked at */
 };
 
 /* What is known of one hook call while it is served. */
@@ -59,6 +62,8 @@ struct service_call {
 
 /* The live run of this caller and session, registered when there is none. */
 enum err run_of_call(struct service *s, struct service_call *call) MUST_USE;
+/* The run of this caller and session that is closing. Errors: NOT_FOUND. */
+enum err run_closing_of_call(struct service *s, const struct service_call *call, struct store_run *out) MUST_USE;
 /* SessionEnd: run.closing; the run ends SERVICE_GRACE_MS later. Nothing when there is no open run. */
 enum err run_session_end(struct service *s, struct service_call *call) MUST_USE;
 /* run.final and its checkpoint; pending approvals expire first. */
@@ -83,17 +88,42 @@ void call_allow(const struct harness *harness, struct service_answer *answer);
 
 /* --- ask.c: a call is held ------------------------------------------------------------------------------------- */
 
-/* A call that policy asks about: its policy.decision is written. */
+/* An approval that is there already. */
+struct ask_found {
+    bool is_there;
+    char id[IDS_PREFIXED_BYTES], digest[DIGEST_TEXT_BYTES];
+};
+/* What is there for a call that policy asks about. */
+struct ask_state {
+    struct ask_found usable;   /* an answer that came late */
+    struct ask_found idle;     /* pending, and nobody waits on it */
+    struct ask_found mismatch; /* an answer that came late to another call of the same words */
+    char base[DIGEST_TEXT_BYTES];
+    bool is_full; /* a new approval would be one too many */
+};
+enum err ask_look(struct service *s, const struct service_call *call, const char *digest,
+                  struct ask_state *out) MUST_USE;
+
+/* The call, when its policy.decision is written. */
 struct ask {
     const struct service_call *call;
     const struct decision *decision;
+    const struct ask_state *state;
     const char *tool_call_id, *decision_id, *digest;
 };
-
-/* Uses an answer that came late (*allowed true), attaches to an approval that nobody waits on, or asks anew; `id`
- * becomes the approval's. `run` is the call's. */
-enum err ask_approval(struct service *s, const struct ask *ask, struct store_run *run, bool *allowed,
+/* The approval to wait on, made when there is none; `id` becomes its id. `run` is the call's. */
+enum err ask_approval(struct service *s, const struct ask *ask, struct store_run *run,
                       char id[static IDS_PREFIXED_BYTES]) MUST_USE;
+
+/* --- shown.c: what a person is shown of it ---------------------------------------------------------------------- */
+
+/* Inserts a pending approval with all of it, sealed. */
+enum err shown_insert(struct service *s, const struct store_approval *a, const struct decision *d,
+                      const struct json *args) MUST_USE;
+/* The arguments; NULL when the approval has ended, and when they were sealed under a key that is gone. */
+enum err shown_args(struct service *s, const char *id, struct arena *arena, const struct json **out) MUST_USE;
+/* Sets `grants` and `summary` of a reply's approval; they are empty when shown_args gives NULL. */
+enum err shown_read(struct service *s, const char *id, struct arena *arena, struct json *approval) MUST_USE;
 
 /* --- approval.c: what becomes of it ------------------------------------------------------------------------------- */
 
@@ -112,6 +142,8 @@ enum err approval_answer(struct service *s, const struct store_approval *a, cons
                          struct approval_outcome *out, struct fault *fault) MUST_USE;
 /* Whether an approved one may still be used. */
 bool approval_is_fresh(const struct service *s, const struct store_approval *a);
+/* Whether a hook has no time left for an answer to reach it. */
+bool approval_is_too_late(const struct service *s, int64_t deadline_ms);
 /* approval.consumed: this call uses the approval; nothing will again. */
 enum err approval_consume(struct service *s, struct store_run *run, const char *id, const char *tool_call_id) MUST_USE;
 /* approval.expired, for one that is pending or approved; a waiting hook is denied. */

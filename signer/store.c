@@ -34,21 +34,24 @@ static const char schema[] =
     "  session TEXT NOT NULL, socket TEXT NOT NULL, uid INTEGER NOT NULL, state TEXT NOT NULL,"
     "  next_run_seq INTEGER NOT NULL, head BLOB NOT NULL, bytes INTEGER NOT NULL, started_us INTEGER NOT NULL,"
     "  active_us INTEGER NOT NULL, ended_us INTEGER);"
-    "CREATE INDEX runs_by_session ON runs(session, uid);"
-    "CREATE INDEX runs_live ON runs(state) WHERE state <> 'final';"
+    "CREATE INDEX runs_by_session ON runs(session);"
+    "CREATE INDEX runs_live ON runs(session, uid, socket) WHERE state <> 'final';"
+    "CREATE INDEX runs_unfinished ON runs(state) WHERE state <> 'final';"
     "CREATE TABLE calls(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, tool_call_id TEXT NOT NULL, tool TEXT NOT NULL,"
     "  digest TEXT NOT NULL, cwd TEXT NOT NULL, decision_id TEXT NOT NULL, state TEXT NOT NULL,"
     "  decided_us INTEGER NOT NULL);"
-    "CREATE INDEX calls_open ON calls(run, digest, tool);"
+    "CREATE INDEX calls_open ON calls(run, state, digest, tool);"
     "CREATE UNIQUE INDEX calls_by_id ON calls(tool_call_id);"
+    /* The large column stands last: whatever is behind it costs as much to read. */
     "CREATE TABLE approvals(id TEXT PRIMARY KEY, run INTEGER NOT NULL, tool_call_id TEXT NOT NULL,"
     "  decision_id TEXT NOT NULL, tool TEXT NOT NULL, digest TEXT NOT NULL, base_digest TEXT NOT NULL, cwd TEXT NOT "
     "NULL,"
     "  policy_hash TEXT NOT NULL, binding_digest TEXT NOT NULL, facts TEXT NOT NULL, socket TEXT NOT NULL,"
     "  uid INTEGER NOT NULL, state TEXT NOT NULL, created_us INTEGER NOT NULL, expires_us INTEGER NOT NULL,"
-    "  answered_us INTEGER, args BLOB);"
+    "  answered_us INTEGER, shown BLOB, args BLOB);"
     "CREATE INDEX approvals_live ON approvals(state, created_us) WHERE state IN ('pending', 'approved');"
-    "CREATE INDEX approvals_by_call ON approvals(run, base_digest);"
+    "CREATE INDEX approvals_by_call ON approvals(run, base_digest) WHERE state IN ('pending', 'approved');"
+    "CREATE INDEX approvals_by_user ON approvals(uid) WHERE state IN ('pending', 'approved');"
     /* A record may be added at the end and never changed, also not by INSERT OR REPLACE, which deletes in silence. */
     "CREATE TRIGGER records_append BEFORE INSERT ON records"
     "  WHEN NEW.seq <> (SELECT ifnull(max(seq), -1) + 1 FROM records)"
@@ -96,6 +99,7 @@ static enum err configure(struct store *s)
     return script(s, "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
                      "PRAGMA recursive_triggers=ON; PRAGMA secure_delete=ON; PRAGMA cell_size_check=ON;"
                      "PRAGMA mmap_size=0; PRAGMA cache_size=-2048; PRAGMA wal_autocheckpoint=1000;"
+                     "PRAGMA journal_size_limit=16777216;"
                      "PRAGMA temp_store=MEMORY;");
 }
 
@@ -192,11 +196,6 @@ void store_abandon(struct store *s)
     if (!s->failed)
         snprintf(s->failure, sizeof s->failure, "a transaction was given up");
     s->failed = true;
-}
-
-bool store_in_transaction(const struct store *s)
-{
-    return s->in_transaction;
 }
 
 const char *store_failure(const struct store *s)

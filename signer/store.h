@@ -33,7 +33,6 @@ enum err store_begin(struct store *s) MUST_USE;
 enum err store_commit(struct store *s) MUST_USE;
 /* Undoes what was written since store_begin, and makes the store unusable: memory may be ahead of it. */
 void store_abandon(struct store *s);
-bool store_in_transaction(const struct store *s);
 
 /* What SQLite said about the failure that made the store unusable; "" before. Borrowed. */
 const char *store_failure(const struct store *s);

@@ -46,6 +46,13 @@ enum err store_call_in_flight(struct store *s, int64_t run, bool *out)
     return ERR_OK;
 }
 
+enum err store_call_move(struct store *s, int64_t from, int64_t to)
+{
+    return store_run(
+        s, "UPDATE calls SET run = ? WHERE id IN (SELECT id FROM calls WHERE run = ? ORDER BY id DESC LIMIT ?)", "iii",
+        to, from, (int64_t)STORE_CALL_MOVED_MAX);
+}
+
 static enum err read_call(sqlite3_stmt *stmt, struct store_call *out)
 {
     struct store_call c;
@@ -67,18 +74,23 @@ static enum err read_call(sqlite3_stmt *stmt, struct store_call *out)
 
 enum err store_call_match(struct store *s, int64_t run, const char *tool, const char *digest, struct store_call *out)
 {
-    sqlite3_stmt *stmt = NULL;
-    bool row = false;
-    enum err e =
-        store_query(s, &stmt,
-                    "SELECT id, run, tool_call_id, tool, digest, cwd, decision_id, state, decided_us FROM calls"
-                    " WHERE run = ? AND digest = ? AND tool = ? ORDER BY state <> 'allowed', id LIMIT 1",
-                    "iss", run, digest, tool);
-    if (e == ERR_OK)
-        e = store_row(s, stmt, &row);
-    if (e != ERR_OK || !row)
-        return e != ERR_OK ? e : ERR_NOT_FOUND;
-    e = read_call(stmt, out);
-    store_done(stmt);
-    return e;
+    static const char *const states[] = {STORE_CALL_ALLOWED, STORE_CALL_HELD, STORE_CALL_DENIED};
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        sqlite3_stmt *stmt = NULL;
+        bool row = false;
+        enum err e =
+            store_query(s, &stmt,
+                        "SELECT id, run, tool_call_id, tool, digest, cwd, decision_id, state, decided_us FROM calls"
+                        " WHERE run = ? AND digest = ? AND tool = ? AND state = ? ORDER BY id LIMIT 1",
+                        "isss", run, digest, tool, states[i]);
+        if (e == ERR_OK)
+            e = store_row(s, stmt, &row);
+        if (e == ERR_OK && row) {
+            e = read_call(stmt, out);
+            store_done(stmt);
+        }
+        if (e != ERR_OK || row)
+            return e;
+    }
+    return ERR_NOT_FOUND;
 }

@@ -13,6 +13,8 @@
 #define STORE_CALL_HELD "held"     /* asked, and not approved so far */
 #define STORE_CALL_DENIED "denied" /* denied, rejected, or its wait ended */
 
+enum { STORE_CALL_MOVED_MAX = 1024 };
+
 struct store_call {
     int64_t id;
     int64_t run;
@@ -29,12 +31,14 @@ enum err store_call_insert(struct store *s, struct store_call *call) MUST_USE; /
 enum err store_call_set_state(struct store *s, const char *tool_call_id, const char *state) MUST_USE;
 enum err store_call_delete(struct store *s, int64_t id) MUST_USE;
 enum err store_call_delete_run(struct store *s, int64_t run) MUST_USE;
+/* The newest calls of one run, at most STORE_CALL_MOVED_MAX, become another's. */
+enum err store_call_move(struct store *s, int64_t from, int64_t to) MUST_USE;
 
 /* Whether the run has calls that are allowed and whose results are still to come. */
 enum err store_call_in_flight(struct store *s, int64_t run, bool *out) MUST_USE;
 
-/* The oldest call of this run with this tool and digest: an allowed one if there is any, else whatever there is.
- * Errors: NOT_FOUND. */
+/* The oldest call of this run with this tool and digest: an allowed one if there is any, else one that is held, else one
+ * that was denied. Errors: NOT_FOUND. */
 enum err store_call_match(struct store *s, int64_t run, const char *tool, const char *digest,
                           struct store_call *out) MUST_USE;
 

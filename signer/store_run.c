@@ -7,7 +7,8 @@
 #define COLUMNS \
     "id, run_id, tenant, harness, session, socket, uid, state, next_run_seq, head, bytes, started_us, active_us," \
     " ifnull(ended_us, 0)"
-#define AGENTS "tenant <> 'tracekit'"
+/* Not the signer's own. */
+#define AGENTS "run_id <> 'tracekit/signer'"
 
 enum err store_run_insert(struct store *s, struct store_run *run)
 {
@@ -22,12 +23,16 @@ enum err store_run_insert(struct store *s, struct store_run *run)
     return e;
 }
 
-enum err store_run_update(struct store *s, const struct store_run *run)
+/* Without the columns of the indexes, which would be written again for each record. */
+enum err store_run_advance(struct store *s, const struct store_run *run)
 {
-    return store_run(s,
-                     "UPDATE runs SET state = ?, next_run_seq = ?, head = ?, bytes = ?, active_us = ?,"
-                     " ended_us = nullif(?, 0) WHERE id = ?",
-                     "sibiiii", run->state, run->next_run_seq, run->head, sizeof run->head, run->bytes, run->active_us,
+    return store_run(s, "UPDATE runs SET next_run_seq = ?, head = ?, bytes = ?, active_us = ? WHERE id = ?", "ibiii",
+                     run->next_run_seq, run->head, sizeof run->head, run->bytes, run->active_us, run->id);
+}
+
+enum err store_run_set_state(struct store *s, const struct store_run *run)
+{
+    return store_run(s, "UPDATE runs SET state = ?, ended_us = nullif(?, 0) WHERE id = ?", "sii", run->state,
                      run->ended_us, run->id);
 }
 
@@ -72,13 +77,23 @@ static enum err only(struct store *s, sqlite3_stmt *stmt, struct store_run *out,
     return e;
 }
 
-enum err store_run_live(struct store *s, const char *socket, int64_t uid, const char *session, struct store_run *out)
+enum err store_run_live(struct store *s, const struct store_run_key *key, struct store_run *out)
 {
     sqlite3_stmt *stmt = NULL;
     enum err e = store_query(s, &stmt,
                              "SELECT " COLUMNS " FROM runs WHERE session = ? AND uid = ? AND socket = ?"
                              " AND state <> 'final' AND " AGENTS " ORDER BY id DESC LIMIT 1",
-                             "sis", session, uid, socket);
+                             "sis", key->session, key->uid, key->socket);
+    return e == ERR_OK ? only(s, stmt, out, NULL) : e;
+}
+
+enum err store_run_live_in(struct store *s, const struct store_run_key *key, const char *state, struct store_run *out)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err e = store_query(s, &stmt,
+                             "SELECT " COLUMNS " FROM runs WHERE session = ? AND uid = ? AND socket = ?"
+                             " AND state <> 'final' AND state = ? AND " AGENTS " ORDER BY id DESC LIMIT 1",
+                             "siss", key->session, key->uid, key->socket, state);
     return e == ERR_OK ? only(s, stmt, out, NULL) : e;
 }
 
@@ -156,10 +171,13 @@ enum err store_run_newest(struct store *s, int64_t limit, store_run_visit *visit
     return e == ERR_OK ? visit_runs(s, stmt, visit, ctx) : e;
 }
 
-enum err store_run_unfinished(struct store *s, store_run_visit *visit, void *ctx)
+enum err store_run_in_state(struct store *s, const struct store_run_range *range, store_run_visit *visit, void *ctx)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err e =
-        store_query(s, &stmt, "SELECT " COLUMNS " FROM runs WHERE state <> 'final' AND " AGENTS " ORDER BY id", "");
+    /* The first condition lets the planner take the partial index. */
+    enum err e = store_query(s, &stmt,
+                             "SELECT " COLUMNS " FROM runs WHERE state <> 'final' AND state = ? AND id > ? AND " AGENTS
+                             " ORDER BY id LIMIT ?",
+                             "sii", range->state, range->after, range->limit);
     return e == ERR_OK ? visit_runs(s, stmt, visit, ctx) : e;
 }

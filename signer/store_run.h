@@ -42,22 +42,37 @@ struct store_run {
     int64_t started_us, active_us, ended_us; /* ended_us: 0 while it has not ended */
 };
 
-/* Inserts (sets id) or writes back everything that may change. */
+/* Inserts (sets id). */
 enum err store_run_insert(struct store *s, struct store_run *run) MUST_USE;
-enum err store_run_update(struct store *s, const struct store_run *run) MUST_USE;
+/* Writes back what each record changes: next_run_seq, head, bytes, active_us. */
+enum err store_run_advance(struct store *s, const struct store_run *run) MUST_USE;
+/* Writes back state and ended_us. */
+enum err store_run_set_state(struct store *s, const struct store_run *run) MUST_USE;
 
-/* Errors: NOT_FOUND. The newest run of this session that is not final. */
-enum err store_run_live(struct store *s, const char *socket, int64_t uid, const char *session,
-                        struct store_run *out) MUST_USE;
+/* Whose run it is. */
+struct store_run_key {
+    const char *socket;
+    int64_t uid;
+    const char *session;
+};
+/* Errors: NOT_FOUND. The newest run with this key that is not final, or that is in `state`. */
+enum err store_run_live(struct store *s, const struct store_run_key *key, struct store_run *out) MUST_USE;
+enum err store_run_live_in(struct store *s, const struct store_run_key *key, const char *state,
+                           struct store_run *out) MUST_USE;
 enum err store_run_by_id(struct store *s, int64_t id, struct store_run *out) MUST_USE;
 enum err store_run_by_run_id(struct store *s, const char *run_id, struct store_run *out) MUST_USE;
 /* A person's words for a run: a run id or a prefix of one, a session id, or "latest". Errors: NOT_FOUND, AMBIGUOUS. */
 enum err store_run_find(struct store *s, const char *words, struct store_run *out) MUST_USE;
 
-/* Visits: the newest `limit` runs but the signer's own, newest first; or all that are not final. The visit must not
- * write. */
+/* Visits of all runs but the signer's own: the newest `limit`, newest first; or those in a state that is not final, in
+ * the order of their row ids, at most `limit` with a row id above `after`. The visit must not write. */
 typedef enum err store_run_visit(void *ctx, const struct store_run *run);
 enum err store_run_newest(struct store *s, int64_t limit, store_run_visit *visit, void *ctx) MUST_USE;
-enum err store_run_unfinished(struct store *s, store_run_visit *visit, void *ctx) MUST_USE;
+struct store_run_range {
+    const char *state;
+    int64_t after, limit;
+};
+enum err store_run_in_state(struct store *s, const struct store_run_range *range, store_run_visit *visit,
+                            void *ctx) MUST_USE;
 
 #endif

@@ -30,6 +30,8 @@ int rig_setup(void **state)
     snprintf(w->config.data_dir, sizeof w->config.data_dir, "%s", w->dir);
     snprintf(w->config.tenant, sizeof w->config.tenant, "local");
     w->now = (struct clock){.wall_us = START_US, .mono_ms = 1000000};
+    w->uid = UID;
+    w->wait_ms = WAIT_MS;
     assert_int_equal(schema_new(&w->schema), ERR_OK);
     rig_open(w);
     *state = w;
@@ -67,13 +69,13 @@ static void take(struct rig_hook *hook, struct service_answer *answer)
 struct rig_hook rig_payload(struct rig *w, const char *event, const char *payload, size_t len)
 {
     struct rig_hook hook = {.token = ++w->token};
-    struct frame_meta meta = {.wait_ms = WAIT_MS, .harness = "gemini"};
+    struct frame_meta meta = {.wait_ms = w->wait_ms, .harness = "gemini"};
     struct service_answer answer;
     snprintf(meta.event, sizeof meta.event, "%s", event);
     const struct service_hook in = {.token = hook.token,
-                                    .peer = {.pid = 4242, .uid = UID, .gid = UID},
+                                    .peer = {.pid = 4242, .uid = w->uid, .gid = UID},
                                     .meta = &meta,
-                                    .deadline_ms = w->now.mono_ms + WAIT_MS,
+                                    .deadline_ms = w->now.mono_ms + w->wait_ms,
                                     .payload = (const uint8_t *)payload,
                                     .payload_len = len};
     assert_int_equal(service_begin(w->service, &w->now), ERR_OK);
@@ -143,7 +145,7 @@ bool rig_ask_as(struct rig *w, uid_t uid, const char *request)
 
 bool rig_ask(struct rig *w, const char *request)
 {
-    return rig_ask_as(w, UID, request);
+    return rig_ask_as(w, w->uid, request);
 }
 
 bool rig_answer(struct rig *w, const char *id, const char *decision)
@@ -180,7 +182,7 @@ void rig_hold_and_miss(struct rig *w, char id[static RIG_ID_BYTES])
     struct rig_hook hook = rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
     assert_true(hook.parked);
     rig_pending_id(w, 0, id);
-    rig_pass(w, WAIT_MS - 2000);
+    rig_pass(w, (int64_t)w->wait_ms - 2000);
     rig_tick(w);
     assert_true(rig_answered(w, &hook));
     assert_false(hook.allow);
@@ -287,8 +289,17 @@ void rig_sql(const struct rig *w, const char *sql)
     char path[128];
     snprintf(path, sizeof path, "%s/ledger.db", w->dir);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
     sqlite3_close(db);
+}
+
+void rig_change(struct rig *w, const char *sql)
+{
+    service_close(w->service);
+    w->service = NULL;
+    rig_sql(w, sql);
+    rig_open(w);
 }
 
 static const char *wanted; /* nftw hands nothing through */

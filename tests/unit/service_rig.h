@@ -30,14 +30,16 @@
 /* A test with a world of its own. */
 #define RIG_TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 
-enum { RIG_ID_BYTES = 64, RIG_REPLY_BYTES = 1 << 20 };
+enum { RIG_ID_BYTES = 64, RIG_REPLY_BYTES = FRAME_MAX_REPLY + 1 };
 
 struct rig {
     char dir[64];
     struct config config;
     struct clock now;
     struct service *service;
-    uint64_t token; /* of the newest hook */
+    uint64_t token;   /* of the newest hook */
+    uid_t uid;        /* whose hooks and requests come next; 1000 at first */
+    uint32_t wait_ms; /* how long the next hooks wait; 60000 at first */
     struct schema *schema;
     char reply[RIG_REPLY_BYTES]; /* the newest reply */
 };
@@ -88,6 +90,7 @@ void rig_assert_no_record(struct rig *w, const char *type, const char *text);
 /* --- files --- */
 
 void rig_sql(const struct rig *w, const char *sql); /* on the database of a closed service */
+void rig_change(struct rig *w, const char *sql);    /* closes it, and opens it again */
 
 /* Whether any file below the data directory holds these bytes. */
 bool rig_files_hold(const struct rig *w, const char *text);

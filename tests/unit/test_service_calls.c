@@ -98,6 +98,20 @@ static void what_ran_while_held_or_denied_is_a_gap(void **state)
     rig_assert_record(w, "capture.gap", "although it was denied");
 }
 
+/* Arguments that are not strict JSON are denied; when they ran all the same, that is known to be that call. */
+static void what_ran_although_it_could_not_be_read_is_a_gap(void **state)
+{
+    struct rig *w = *state;
+    const char *const bad[] = {"{\"command\":\"a\",\"command\":\"b\"}", "{\"n\":9007199254740993}", "[1]", "null"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char rest[256];
+        snprintf(rest, sizeof rest, RIG_SHELL "%s,\"tool_response\":{}", bad[i]);
+        assert_false(rig_call(w, "BeforeTool", rest).allow);
+        rig_call(w, "AfterTool", rest);
+        rig_assert_record(w, "capture.gap", "although it was denied");
+    }
+}
+
 static void results_pair_first_in_first_out(void **state)
 {
     struct rig *w = *state;
@@ -114,9 +128,13 @@ static void results_pair_first_in_first_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RIG_TEST(plain_call_is_allowed_and_recorded), RIG_TEST(failed_tool_is_not_ok),
-        RIG_TEST(loose_arguments_are_denied),         RIG_TEST(unreadable_payloads_are_denied_and_counted),
-        RIG_TEST(what_was_never_decided_is_a_gap),    RIG_TEST(what_ran_while_held_or_denied_is_a_gap),
+        RIG_TEST(plain_call_is_allowed_and_recorded),
+        RIG_TEST(failed_tool_is_not_ok),
+        RIG_TEST(loose_arguments_are_denied),
+        RIG_TEST(unreadable_payloads_are_denied_and_counted),
+        RIG_TEST(what_was_never_decided_is_a_gap),
+        RIG_TEST(what_ran_while_held_or_denied_is_a_gap),
+        RIG_TEST(what_ran_although_it_could_not_be_read_is_a_gap),
         RIG_TEST(results_pair_first_in_first_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,36 @@ static void an_idle_run_ends_but_not_while_something_is_pending(void **state)
     rig_assert_record(w, "run.closing", "idle_timeout");
 }
 
+/* The tool was still running when its session ended and a new one began: its result belongs to the run that decided it. */
+static void a_late_result_goes_to_the_run_that_decided_it(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN);
+    rig_call(w, "SessionEnd", "");
+    rig_call(w, "SessionStart", "");
+    rig_call(w, "AfterTool", RIG_SHELL RIG_PLAIN ",\"tool_response\":{}");
+    rig_pass(w, 5000);
+    rig_tick(w);
+    rig_assert_types(w,
+                     " signer.epoch run.registered policy.decision run.closing run.registered tool.result run.final");
+}
+
+/* The tenant of the signer's own records is no name that only the signer may have. */
+static void a_tenant_may_have_any_name(void **state)
+{
+    struct rig *w = *state;
+    service_close(w->service);
+    snprintf(w->config.tenant, sizeof w->config.tenant, "tracekit");
+    rig_open(w);
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN);
+    rig_call(w, "AfterTool", RIG_SHELL RIG_PLAIN ",\"tool_response\":{}");
+    assert_true(rig_ask(w, "{\"op\":\"export.begin\",\"run\":\"latest\"}"));
+    assert_non_null(strstr(w->reply, "\"records\":3"));
+    assert_true(rig_ask(w, "{\"op\":\"runs.list\"}"));
+    assert_null(strstr(w->reply, "tracekit/signer"));
+    rig_assert_types(w, " signer.epoch run.registered policy.decision tool.result");
+}
+
 static void a_restart_keeps_everything(void **state)
 {
     struct rig *w = *state;
@@ -98,10 +128,8 @@ static void stopping_denies_who_waits(void **state)
 static void set_bytes(struct rig *w, const char *bytes)
 {
     char sql[128];
-    service_close(w->service);
     snprintf(sql, sizeof sql, "UPDATE runs SET bytes = %s WHERE tenant <> 'tracekit' AND state = 'open'", bytes);
-    rig_sql(w, sql);
-    rig_open(w);
+    rig_change(w, sql);
 }
 
 #define MIB_60 "62914560"
@@ -113,7 +141,7 @@ static void a_full_run_goes_on_in_another_one(void **state)
     rig_call(w, "SessionStart", "");
     set_bytes(w, MIB_60);
     assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN).allow);
-    rig_assert_types(w, " signer.epoch run.registered run.closing run.final run.registered policy.decision");
+    rig_assert_types(w, " signer.epoch run.registered run.closing run.registered run.final policy.decision");
 }
 
 static void a_full_run_waits_for_what_is_in_flight(void **state)
@@ -130,7 +158,22 @@ static void a_full_run_waits_for_what_is_in_flight(void **state)
     set_bytes(w, MIB_63); /* whatever is in flight: the file has a limit */
     assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN).allow);
     rig_assert_types(w, " signer.epoch run.registered policy.decision approval.request policy.decision approval"
-                        " tool.result run.closing run.final run.registered policy.decision");
+                        " tool.result run.closing run.registered run.final policy.decision");
+}
+
+/* The file has a limit even while a tool runs. The call was decided, so its result is no gap. */
+static void what_is_in_flight_goes_on_in_the_other_run(void **state)
+{
+    struct rig *w = *state;
+    char id[RIG_ID_BYTES];
+    struct rig_hook got = rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
+    rig_pending_id(w, 0, id);
+    assert_true(rig_answer(w, id, "approve"));
+    assert_true(rig_answered(w, &got));
+    set_bytes(w, MIB_63);
+    rig_call(w, "AfterTool", RIG_SHELL RIG_NETWORK ",\"tool_response\":{}");
+    rig_assert_types(w, " signer.epoch run.registered policy.decision approval.request approval approval.consumed"
+                        " run.closing run.registered run.final tool.result");
 }
 
 int main(void)
@@ -141,9 +184,12 @@ int main(void)
         RIG_TEST(a_call_after_session_end_is_a_new_run),
         RIG_TEST(pending_approvals_expire_with_their_run),
         RIG_TEST(an_idle_run_ends_but_not_while_something_is_pending),
+        RIG_TEST(a_late_result_goes_to_the_run_that_decided_it),
+        RIG_TEST(a_tenant_may_have_any_name),
         RIG_TEST(a_restart_keeps_everything),
         RIG_TEST(a_full_run_goes_on_in_another_one),
         RIG_TEST(a_full_run_waits_for_what_is_in_flight),
+        RIG_TEST(what_is_in_flight_goes_on_in_the_other_run),
         RIG_TEST(stopping_denies_who_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
