@@ -84,8 +84,7 @@ static void open_database(struct bare *b, const char *path)
                            " VALUES(?, ?, ?, 'policy.decision', ?, ?)");
     b->call = prepare(b, "INSERT INTO calls(run, tool_call_id, tool, digest, cwd, decision_id, state, decided_us)"
                          " VALUES(?, ?, 'run_shell_command', ?, '/home/user/project', ?, 'allowed', ?)");
-    b->run = prepare(b, "UPDATE runs SET state = 'open', next_run_seq = ?, head = ?, bytes = ?, active_us = ?,"
-                        " ended_us = NULL WHERE id = ?");
+    b->run = prepare(b, "UPDATE runs SET next_run_seq = ?, head = ?, bytes = ?, active_us = ? WHERE id = ?");
 }
 
 static void close_database(struct bare *b)

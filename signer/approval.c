@@ -130,7 +130,8 @@ static enum err check_answer(struct service *s, struct store_run *run, const str
                              const struct approval_answer *answer, struct fault *fault)
 {
     if (strcmp(a->state, STORE_APPROVAL_PENDING) != 0)
-        return fault_set(fault, ERR_STATE, "%s is %s already", a->id, a->state);
+        return fault_set(fault, ERR_STATE, "%s is %s already", a->id,
+                         strcmp(a->state, STORE_APPROVAL_CONSUMED) == 0 ? "approved, and its call let go," : a->state);
     if (s->now.wall_us >= a->expires_us) {
         enum err e = approval_expire(s, run, a);
         return e != ERR_OK ? e : fault_set(fault, ERR_STATE, "%s has expired", a->id);

@@ -346,6 +346,8 @@ static enum err find_call(struct service *s, struct service_call *call, struct s
     if (e != ERR_NOT_FOUND)
         return e;
     e = run_closing_of_call(s, call, &closing);
+    if (e == ERR_OK && closing.bytes >= SERVICE_RUN_HARD_BYTES)
+        return ERR_NOT_FOUND;
     if (e == ERR_OK)
         e = store_call_match(s->store, closing.id, m->tool, digest, known);
     if (e == ERR_OK)

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* accept4 */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,10 +18,31 @@ static bool has_place(const struct conns *c, enum conn_kind kind, uid_t uid)
     return c->count < most && tally_count(&c->users[kind], uid) < CONNS_PER_USER;
 }
 
-/* The control socket is for our own user and root, whatever its mode says. */
-static bool is_welcome(enum conn_kind kind, uid_t uid)
+static bool is_same_namespace(pid_t pid, const char *which)
 {
-    return kind == CONN_AGENT || uid == geteuid() || uid == 0;
+    char path[64], ours[64], theirs[64];
+    snprintf(path, sizeof path, "/proc/%ld/ns/%s", (long)pid, which);
+    ssize_t their_len = readlink(path, theirs, sizeof theirs);
+    snprintf(path, sizeof path, "/proc/self/ns/%s", which);
+    ssize_t our_len = readlink(path, ours, sizeof ours);
+    return their_len > 0 && their_len == our_len && memcmp(ours, theirs, (size_t)our_len) == 0;
+}
+
+/* An agent's sandboxed command has our uid, and its file system shows our sockets: what tells it from a person's is that
+ * it lives in namespaces of its own. A tripwire: who can leave the sandbox, or see our files, has other ways. */
+static bool is_in_sandbox(pid_t pid)
+{
+    return !is_same_namespace(pid, "user") || !is_same_namespace(pid, "mnt") || !is_same_namespace(pid, "pid");
+}
+
+/* The control socket is for our own user, outside of sandboxes, and for root, whatever its mode says. */
+static bool is_welcome(enum conn_kind kind, const struct peer *peer)
+{
+    if (kind == CONN_AGENT)
+        return true;
+    if (peer->uid == geteuid())
+        return !is_in_sandbox(peer->pid);
+    return peer->uid == 0;
 }
 
 static struct conn *new_slot(struct conns *c)
@@ -32,7 +55,7 @@ static struct conn *new_slot(struct conns *c)
 static void welcome(struct conns *c, int fd, enum conn_kind kind, int64_t now_ms)
 {
     struct peer peer;
-    if (peer_get(fd, &peer) != 0 || !is_welcome(kind, peer.uid)) {
+    if (peer_get(fd, &peer) != 0 || !is_welcome(kind, &peer)) {
         c->dropped.foreign++;
         close(fd);
         return;

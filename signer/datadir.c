@@ -118,8 +118,11 @@ static enum err check_private(int fd, const char *path, struct fault *fault)
 {
     struct stat st;
     enum err e = check_owner(fd, &st, path, fault);
+    if (e == ERR_OK && (st.st_mode & S_ISVTX) != 0)
+        return fault_set(fault, ERR_PATH, "%s is shared by everybody: choose a directory of the signer's own", path);
     if (e == ERR_OK && (st.st_mode & 077) != 0)
-        return fault_set(fault, ERR_PATH, "others may enter the directory (mode %03o); run: chmod 700 %s",
+        return fault_set(fault, ERR_PATH,
+                         "others may enter the directory (mode %03o): if it is the signer's own, run: chmod 700 %s",
                          (unsigned)(st.st_mode & 0777), path);
     return e;
 }

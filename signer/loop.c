@@ -147,8 +147,11 @@ static void log_dropped(struct loop *l, bool is_last)
 static enum err run_batch(struct loop *l, bool is_last, struct fault *fault)
 {
     enum err e = batch_run(&l->batch, &l->now, is_last);
-    if (e != ERR_OK)
-        return fault_set(fault, e, "a batch could not be recorded, and nobody was answered: %s", err_text(e));
+    if (e != ERR_OK) {
+        const char *why = service_failure(l->setup->service);
+        return fault_set(fault, e, "a batch could not be recorded, and nobody was answered: %s",
+                         why[0] != '\0' ? why : err_text(e));
+    }
     return ERR_OK;
 }
 

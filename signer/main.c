@@ -97,7 +97,7 @@ static int catch_signals(void)
     sigaddset(&stops, SIGTERM);
     sigaddset(&stops, SIGINT);
     if (sigaction(SIGPIPE, &ignore, NULL) != 0 || sigaction(SIGHUP, &ignore, NULL) != 0 ||
-        sigprocmask(SIG_BLOCK, &stops, NULL) != 0)
+        sigaction(SIGXFSZ, &ignore, NULL) != 0 || sigprocmask(SIG_BLOCK, &stops, NULL) != 0)
         return -1;
     return signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
 }

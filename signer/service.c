@@ -33,6 +33,11 @@ enum err service_begin(struct service *s, const struct clock *now)
     return store_begin(s->store);
 }
 
+const char *service_failure(const struct service *s)
+{
+    return store_failure(s->store);
+}
+
 enum err service_commit(struct service *s)
 {
     if (s->broken)

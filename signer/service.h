@@ -37,6 +37,9 @@ void service_close(struct service *s);
 enum err service_begin(struct service *s, const struct clock *now) MUST_USE;
 enum err service_commit(struct service *s) MUST_USE;
 
+/* What made a batch fail, for people (such as "database or disk is full"); "" when the store knows nothing of it. Borrowed. */
+const char *service_failure(const struct service *s);
+
 /* What a hook gets: both texts at most FRAME_MAX_OUT bytes. */
 struct service_answer {
     bool allow;

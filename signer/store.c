@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "signer/store_files.h"
 #include "signer/store_internal.h"
 
 enum { MAX_STATEMENTS = 64, APPLICATION_ID = 0x544b4331 /* "TKC1" */ };
 
 struct store {
     sqlite3 *db;
+    struct store_files files;
     bool failed, in_transaction;
     char failure[256];
     size_t statement_count;
@@ -24,6 +26,7 @@ static const char schema[] =
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE records(seq INTEGER PRIMARY KEY, run INTEGER NOT NULL, run_seq INTEGER NOT NULL, type TEXT NOT NULL,"
     "  hash BLOB NOT NULL, line TEXT NOT NULL, UNIQUE(run, run_seq));"
+    "CREATE INDEX records_of_keys ON records(seq) WHERE type IN ('signer.epoch', 'key.retire');"
     "CREATE TABLE nodes(level INTEGER NOT NULL, idx INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY(level, idx))"
     "  WITHOUT ROWID;"
     "CREATE TABLE notes(size INTEGER PRIMARY KEY, note TEXT NOT NULL, made_us INTEGER NOT NULL);"
@@ -143,7 +146,8 @@ enum err store_open(const char *path, struct store **out, struct fault *fault)
     if (s == NULL)
         return e;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
-    e = sqlite3_open_v2(path, &s->db, flags, NULL) == SQLITE_OK ? configure(s) : failed(s);
+    if (store_files_init(&s->files, path))
+        e = sqlite3_open_v2(path, &s->db, flags, NULL) == SQLITE_OK ? configure(s) : failed(s);
     if (e == ERR_OK)
         e = check_version(s, fault);
     if (e != ERR_OK) {
@@ -163,6 +167,7 @@ void store_close(struct store *s)
     for (size_t i = 0; i < s->statement_count; i++)
         sqlite3_finalize(s->statements[i].stmt);
     sqlite3_close(s->db);
+    store_files_wipe(&s->files);
     free(s);
 }
 
@@ -183,6 +188,13 @@ enum err store_commit(struct store *s)
         return ERR_STORE;
     if (!s->in_transaction)
         return ERR_STATE;
+    if (!store_files_check(&s->files)) {
+        snprintf(s->failure, sizeof s->failure, "ledger.db was removed, replaced or cut while it was open");
+        s->failed = true;
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        s->in_transaction = false;
+        return ERR_STORE;
+    }
     enum err e = store_run(s, "COMMIT", "");
     s->in_transaction = false;
     return e;

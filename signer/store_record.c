@@ -84,12 +84,10 @@ enum err store_record_of_run(struct store *s, int64_t run, int64_t run_seq, uint
 enum err store_record_keys(struct store *s, uint64_t size, store_record_visit *visit, void *ctx)
 {
     sqlite3_stmt *stmt = NULL;
-    /* Key records are the signer's own, so only its run is looked through. */
-    enum err e =
-        store_query(s, &stmt,
-                    "SELECT " RECORD_COLUMNS " FROM records WHERE run = (SELECT run FROM records WHERE seq = 0)"
-                    " AND type IN ('signer.epoch', 'key.retire') AND seq < ? ORDER BY run_seq",
-                    "i", (int64_t)size);
+    enum err e = store_query(s, &stmt,
+                             "SELECT " RECORD_COLUMNS " FROM records WHERE type IN ('signer.epoch', 'key.retire')"
+                             " AND seq < ? ORDER BY seq",
+                             "i", (int64_t)size);
     return e == ERR_OK ? visit_rows(s, stmt, visit, ctx) : e;
 }
 
@@ -97,21 +95,20 @@ enum err store_record_span(struct store *s, int64_t run, uint64_t size, int64_t 
 {
     sqlite3_stmt *stmt = NULL;
     bool row = false;
-    enum err e = store_query(s, &stmt, "SELECT min(seq), max(seq), count(*) FROM records WHERE run = ? AND seq < ?",
+    /* A run's records are numbered from 0 on, in the order of the log. */
+    enum err e = store_query(s, &stmt,
+                             "SELECT (SELECT seq FROM records WHERE run = ?1 AND run_seq = 0), seq, run_seq + 1"
+                             " FROM records WHERE run = ?1 AND seq < ?2 ORDER BY run_seq DESC LIMIT 1",
                              "ii", run, (int64_t)size);
     if (e == ERR_OK)
         e = store_row(s, stmt, &row);
     if (e != ERR_OK || !row)
         return e != ERR_OK ? e : ERR_NOT_FOUND;
-    if (sqlite3_column_int64(stmt, 2) == 0) {
-        e = ERR_NOT_FOUND;
-    } else {
-        *first = sqlite3_column_int64(stmt, 0);
-        *last = sqlite3_column_int64(stmt, 1);
-        *count = sqlite3_column_int64(stmt, 2);
-    }
+    *first = sqlite3_column_int64(stmt, 0);
+    *last = sqlite3_column_int64(stmt, 1);
+    *count = sqlite3_column_int64(stmt, 2);
     store_done(stmt);
-    return e;
+    return ERR_OK;
 }
 
 enum err store_record_node_completed(void *ctx, unsigned level, uint64_t index, const uint8_t hash[static DIGEST_BYTES])

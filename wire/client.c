@@ -49,9 +49,11 @@ static enum err check_peer(int fd, const char *path, uid_t server_uid, struct fa
         return fault_set(fault, ERR_PEER, "cannot tell who listens on %s: %s", path, strerror(errno));
     bool is_expected = server_uid == (uid_t)-1 ? peer.uid == geteuid() || peer.uid == 0 : peer.uid == server_uid;
     if (!is_expected)
-        return fault_set(fault, ERR_PEER,
-                         "the process that listens on %s is of user %ju, who is not the signer; find out who that is",
-                         path, (uintmax_t)peer.uid);
+        return fault_set(
+            fault, ERR_PEER,
+            "%s is served by user %ju, and that is not you: run tracekit as that user if it is the signer's, else find"
+            " out who it is",
+            path, (uintmax_t)peer.uid);
     return ERR_OK;
 }
 

@@ -58,6 +58,12 @@ static inline void rig_check(bool good)
         atomic_fetch_add(&shared->disorder, 1);
 }
 
+const char *service_failure(const struct service *s)
+{
+    (void)s;
+    return "";
+}
+
 enum err service_begin(struct service *s, const struct clock *now)
 {
     rig_check(!s->in_batch && now->mono_ms > 0 && now->wall_us > 0);

@@ -278,7 +278,7 @@ static void who_listens_is_checked(void **state)
 {
     (void)state;
     struct client *c = NULL;
-    open_says(path, geteuid() + 1, ERR_PEER, "who is not the signer");
+    open_says(path, geteuid() + 1, ERR_PEER, "and that is not you");
     assert_int_equal(client_open(path, geteuid(), &c, NULL), ERR_OK);
     client_close(c);
     client_close(NULL);

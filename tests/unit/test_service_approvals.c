@@ -80,6 +80,32 @@ static void a_late_answer_is_for_this_directory(void **state)
     rig_assert_record(w, "approval.binding_mismatch", id);
 }
 
+static void a_late_answer_is_for_this_policy(void **state)
+{
+    struct rig *w = *state;
+    char id[RIG_ID_BYTES];
+    rig_hold_and_miss(w, id);
+    assert_true(rig_answer(w, id, "approve"));
+    rig_change(w, "UPDATE approvals SET policy_hash = replace(policy_hash, 'sha256:', 'sha256-')");
+    assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK).parked);
+    rig_assert_record(w, "approval.binding_mismatch", id);
+}
+
+static void a_late_answer_is_for_this_user_and_session(void **state)
+{
+    struct rig *w = *state;
+    char id[RIG_ID_BYTES];
+    const char other[] =
+        "{\"session_id\":\"s-2\",\"cwd\":\"/w\",\"hook_event_name\":\"BeforeTool\"," RIG_SHELL RIG_NETWORK "}";
+    rig_hold_and_miss(w, id);
+    assert_true(rig_answer(w, id, "approve"));
+    assert_true(rig_payload(w, "BeforeTool", other, sizeof other - 1).parked);
+    w->uid = 1001;
+    assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK).parked);
+    w->uid = 1000;
+    assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK).allow);
+}
+
 static void more_grants_do_not_ride_on_an_answer(void **state)
 {
     struct rig *w = *state;
@@ -214,6 +240,8 @@ int main(void)
         RIG_TEST(an_answer_is_used_once),
         RIG_TEST(a_late_answer_lasts_five_minutes),
         RIG_TEST(a_late_answer_is_for_this_directory),
+        RIG_TEST(a_late_answer_is_for_this_policy),
+        RIG_TEST(a_late_answer_is_for_this_user_and_session),
         RIG_TEST(more_grants_do_not_ride_on_an_answer),
         RIG_TEST(identical_call_attaches_to_an_approval_that_nobody_waits_on),
         RIG_TEST(each_waiting_hook_has_an_approval_of_its_own),

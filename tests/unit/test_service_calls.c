@@ -1,6 +1,8 @@
 /* Tool calls through the service: decided, recorded, answered, and what came of them. */
 #include "tests/unit/service_rig.h"
 
+#include <sqlite3.h>
+
 static void plain_call_is_allowed_and_recorded(void **state)
 {
     struct rig *w = *state;
@@ -125,6 +127,47 @@ static void results_pair_first_in_first_out(void **state)
                      " capture.gap");
 }
 
+/* The id of the call that the newest policy.decision is about. */
+static void newest_call(struct rig *w, char id[static RIG_ID_BYTES])
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *stmt = NULL;
+    char path[128];
+    service_close(w->service);
+    snprintf(path, sizeof path, "%s/ledger.db", w->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT tool_call_id FROM calls ORDER BY id DESC LIMIT 1", -1, &stmt, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    snprintf(id, RIG_ID_BYTES, "%s", (const char *)sqlite3_column_text(stmt, 0));
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    rig_open(w);
+}
+
+/* Of identical calls the oldest one that was allowed has the result; the one that was not answered in time has none. */
+static void a_result_belongs_to_the_oldest_call_that_was_allowed(void **state)
+{
+    struct rig *w = *state;
+    char approval[RIG_ID_BYTES], second[RIG_ID_BYTES], third[RIG_ID_BYTES];
+    rig_hold_and_miss(w, approval);
+    for (int i = 0; i < 2; i++) {
+        struct rig_hook got = rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
+        rig_pending_id(w, 0, approval);
+        assert_true(rig_answer(w, approval, "approve"));
+        assert_true(rig_answered(w, &got));
+        assert_true(got.allow);
+        newest_call(w, i == 0 ? second : third);
+    }
+    rig_call(w, "AfterTool", RIG_SHELL RIG_NETWORK ",\"tool_response\":{}");
+    rig_assert_record(w, "tool.result", second);
+    rig_call(w, "AfterTool", RIG_SHELL RIG_NETWORK ",\"tool_response\":{}");
+    rig_assert_record(w, "tool.result", third);
+    rig_call(w, "AfterTool", RIG_SHELL RIG_NETWORK ",\"tool_response\":{}");
+    rig_assert_no_record(w, "tool.result", third);
+    rig_assert_record(w, "capture.gap", "although it was denied");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +179,7 @@ int main(void)
         RIG_TEST(what_ran_while_held_or_denied_is_a_gap),
         RIG_TEST(what_ran_although_it_could_not_be_read_is_a_gap),
         RIG_TEST(results_pair_first_in_first_out),
+        RIG_TEST(a_result_belongs_to_the_oldest_call_that_was_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,8 @@ static void arguments_are_shown_while_pending_and_gone_afterwards(void **state)
     assert_true(rig_answer(w, id, "reject"));
     assert_true(rig_ask(w, request));
     assert_null(strstr(w->reply, "\"args\":"));
+    assert_non_null(strstr(w->reply, "\"summary\":\"\""));
+    assert_non_null(strstr(w->reply, "\"grants\":[]"));
     assert_non_null(strstr(w->reply, "\"state\":\"rejected\""));
     /* And not a byte of them stays in the files, for they were sealed. */
     assert_false(rig_files_hold(w, "echo hi"));

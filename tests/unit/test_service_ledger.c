@@ -32,6 +32,7 @@ static void a_ledger_that_was_changed_is_refused(void **state)
         "UPDATE records SET line = replace(line, '\"allow\"', '\"deny\"') WHERE type = 'policy.decision'",
         "DELETE FROM records WHERE seq = (SELECT max(seq) FROM records)",
         "UPDATE records SET hash = zeroblob(32) WHERE seq = 0",
+        "UPDATE records SET hash = zeroblob(32) WHERE seq = 1",
         "UPDATE runs SET next_run_seq = next_run_seq + 1",
         "UPDATE notes SET note = replace(note, 'tracekit.local', 'tracekit.other')",
     };

@@ -128,7 +128,7 @@ static void stopping_denies_who_waits(void **state)
 static void set_bytes(struct rig *w, const char *bytes)
 {
     char sql[128];
-    snprintf(sql, sizeof sql, "UPDATE runs SET bytes = %s WHERE tenant <> 'tracekit' AND state = 'open'", bytes);
+    snprintf(sql, sizeof sql, "UPDATE runs SET bytes = %s WHERE tenant <> 'tracekit' AND state <> 'final'", bytes);
     rig_change(w, sql);
 }
 
@@ -176,6 +176,30 @@ static void what_is_in_flight_goes_on_in_the_other_run(void **state)
                         " run.closing run.registered run.final tool.result");
 }
 
+/* Whatever comes late for a run that is closing: its file has the same limit. */
+static void a_closing_run_does_not_grow_without_end(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN);
+    rig_call(w, "SessionEnd", "");
+    set_bytes(w, MIB_63);
+    rig_call(w, "SessionStart", "");
+    rig_call(w, "AfterTool", RIG_SHELL RIG_PLAIN ",\"tool_response\":{}");
+    rig_assert_types(w, " signer.epoch run.registered policy.decision run.closing run.registered tool.result"
+                        " capture.gap");
+    rig_assert_record(w, "tool.result", "\"run_seq\":1,");
+}
+
+static void a_pending_approval_keeps_its_run_open(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
+    rig_change(w, "UPDATE approvals SET expires_us = expires_us + 3600000000");
+    rig_pass(w, 3600 * 1000);
+    rig_tick(w);
+    rig_assert_types(w, " signer.epoch run.registered policy.decision approval.request");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,10 +210,12 @@ int main(void)
         RIG_TEST(an_idle_run_ends_but_not_while_something_is_pending),
         RIG_TEST(a_late_result_goes_to_the_run_that_decided_it),
         RIG_TEST(a_tenant_may_have_any_name),
+        RIG_TEST(a_pending_approval_keeps_its_run_open),
         RIG_TEST(a_restart_keeps_everything),
         RIG_TEST(a_full_run_goes_on_in_another_one),
         RIG_TEST(a_full_run_waits_for_what_is_in_flight),
         RIG_TEST(what_is_in_flight_goes_on_in_the_other_run),
+        RIG_TEST(a_closing_run_does_not_grow_without_end),
         RIG_TEST(stopping_denies_who_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

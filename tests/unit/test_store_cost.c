@@ -24,7 +24,7 @@ static int64_t take_steps(void)
     return steps;
 }
 
-enum { COSTS = 9 };
+enum { COSTS = 10 };
 
 struct cost {
     const char *what;
@@ -61,6 +61,8 @@ static void measure(struct rig *w, struct cost costs[static COSTS])
     put(&at, "a list of runs");
     assert_true(rig_ask(w, "{\"op\":\"hello\"}"));
     put(&at, "a greeting");
+    assert_true(rig_ask(w, "{\"op\":\"export.begin\",\"run\":\"latest\"}"));
+    put(&at, "the beginning of an export");
     assert_int_equal(at - costs, COSTS);
 }
 
@@ -73,7 +75,7 @@ static void fill(struct rig *w)
         rig_call(w, "BeforeTool", RIG_SHELL "{\"command\":\"other\"}");
     rig_change(
         w, "BEGIN;" MANY
-           "INSERT INTO runs SELECT NULL, printf('%032x', x), 'local', 'gemini', 's-1', 'agent', 1000, 'final', 3,"
+           "INSERT INTO runs SELECT -x, printf('%032x', x), 'local', 'gemini', 's-1', 'agent', 1000, 'final', 3,"
            "  zeroblob(32), 100, 1, 1, 1 FROM n;" MANY
            "INSERT INTO approvals SELECT printf('apr-%032x', x), run, tool_call_id, decision_id, tool, digest,"
            "  base_digest, cwd, policy_hash, binding_digest, facts, socket, uid, state, created_us, expires_us,"
