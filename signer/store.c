@@ -92,6 +92,8 @@ static enum err pragma_int(struct store *s, const char *sql, int64_t *out)
     return e;
 }
 
+_Static_assert(STORE_FILES_LOG_BYTES == 16777216, "journal_size_limit");
+
 static enum err configure(struct store *s)
 {
     sqlite3_extended_result_codes(s->db, 1);

@@ -10,14 +10,18 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { STORE_FILES = 2 }; /* the database and its write-ahead log */
+enum {
+    STORE_FILES = 2,                  /* the database and its write-ahead log */
+    STORE_FILES_LOG_BYTES = 16 << 20, /* to what SQLite cuts the log again after a large transaction */
+};
 
 struct store_files {
     char *paths[STORE_FILES]; /* owned */
     bool seen[STORE_FILES];
     dev_t devices[STORE_FILES];
     ino_t inodes[STORE_FILES];
-    off_t sizes[STORE_FILES]; /* neither file ever shrinks while it is open */
+    /* The database never shrinks while it is open, the log never below STORE_FILES_LOG_BYTES. */
+    off_t sizes[STORE_FILES];
 };
 
 /* Of the database at `path`. False when out of memory. */

@@ -238,6 +238,27 @@ static void a_user_has_a_number_of_approvals(void **state)
     assert_true(hold_numbered(w, USERS_PENDING).parked);
 }
 
+/* Whatever was held is overwritten when it ends: a transaction of many megabytes, after which the log is cut again. */
+static void large_calls_may_end_together(void **state)
+{
+    struct rig *w = *state;
+    struct rig_hook got;
+    for (int i = 0; i < 30; i++) {
+        struct buf b;
+        begin(&b, "BeforeTool");
+        buf_printf(&b, "," RIG_SHELL "{\"n\":%d,\"additional_permissions\":{\"network\":true},\"x\":\"", i);
+        repeat(&b, "xxxxxxxxxxxxxxxx", 65000);
+        buf_puts(&b, "\"}");
+        assert_true(send(w, "BeforeTool", &b).parked);
+    }
+    rig_pass(w, 3600 * 1000);
+    rig_tick(w);
+    while (rig_next_answer(w, &got))
+        assert_false(got.allow);
+    for (int i = 0; i < 5; i++)
+        assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN).allow);
+}
+
 static void the_loop_never_has_more_hooks_than_we_take(void **state)
 {
     (void)state;
@@ -308,6 +329,7 @@ int main(void)
         RIG_TEST(a_list_of_many_grants_fits_a_reply),
         RIG_TEST(grants_over_the_limit_are_denied),
         RIG_TEST(a_user_has_a_number_of_approvals),
+        RIG_TEST(large_calls_may_end_together),
         RIG_TEST(the_loop_never_has_more_hooks_than_we_take),
         RIG_TEST(reasons_of_the_longest_kind_are_recorded),
         RIG_TEST(requests_with_keys_that_only_look_known_are_refused),

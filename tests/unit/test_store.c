@@ -229,6 +229,46 @@ static void other_databases_are_refused(void **state)
     assert_int_equal(reopened_after("", &fault), ERR_OK);
 }
 
+static int remove_file(const char *name)
+{
+    return unlink(name);
+}
+
+static int replace_file(const char *name)
+{
+    char other[SCRATCH_PATH_BYTES + 32];
+    snprintf(other, sizeof other, "%s.other", name);
+    FILE *f = fopen(other, "wb");
+    return f != NULL && fclose(f) == 0 ? rename(other, name) : -1;
+}
+
+static int cut_file(const char *name)
+{
+    return truncate(name, 0);
+}
+
+/* A file without a name takes our writes without a word, and no start would find them. */
+static void what_is_taken_away_takes_no_commit(void **state)
+{
+    int (*const ways[])(const char *name) = {remove_file, replace_file, cut_file};
+    const char *const endings[] = {"", "-wal"};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0] * 2; i++) {
+        char name[SCRATCH_PATH_BYTES + 32];
+        snprintf(name, sizeof name, "%s%s", path, endings[i % 2]);
+        for (int seq = 0; seq < 2; seq++) {
+            assert_int_equal(store_begin(store), ERR_OK);
+            append(seq);
+            if (seq == 1)
+                assert_int_equal(ways[i / 2](name), 0);
+            assert_int_equal(store_commit(store), seq == 0 ? ERR_OK : ERR_STORE);
+        }
+        assert_non_null(strstr(store_failure(store), "while it was open"));
+        assert_int_equal(store_begin(store), ERR_STORE);
+        clear(state);
+        make(state);
+    }
+}
+
 /* While one signer has it, no other program reads or writes it. */
 static void the_database_is_ours_alone(void **state)
 {
@@ -252,7 +292,8 @@ int main(void)
         STORE_TEST(records_come_one_after_the_other), STORE_TEST(records_and_notes_are_never_changed),
         STORE_TEST(a_transaction_is_all_or_nothing),  STORE_TEST(what_has_ended_stays_ended),
         STORE_TEST(what_has_ended_is_overwritten),    STORE_TEST(a_prefix_names_one_approval_or_none),
-        STORE_TEST(other_databases_are_refused),      STORE_TEST(the_database_is_ours_alone),
+        STORE_TEST(other_databases_are_refused),      STORE_TEST(what_is_taken_away_takes_no_commit),
+        STORE_TEST(the_database_is_ours_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
