@@ -170,12 +170,33 @@ static long cpu_ticks(pid_t pid)
     return user + strtol(at, NULL, 10);
 }
 
-/* `limit` is the request that takes them away. */
-static void without_descriptors(const char *limit)
+/* The descriptors that the signer has open. Counted after an answer of the loop: before that, it still opens its own. */
+static int open_descriptors(void)
+{
+    char path[64];
+    int count = 0;
+    snprintf(path, sizeof path, "/proc/%ld/fd", (long)rig.pid);
+    DIR *d = opendir(path);
+    assert_non_null(d);
+    for (struct dirent *entry; (entry = readdir(d)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(d);
+    return count;
+}
+
+static void limit_descriptors(int control, int most)
+{
+    char request[32];
+    snprintf(request, sizeof request, "fds %d", most);
+    send_request(control, request);
+    expect_reply(control, 0);
+}
+
+static void without_descriptors(bool with_spare)
 {
     int control = dial(rig.control), waiting[20];
-    send_request(control, limit);
-    expect_reply(control, 0);
+    limit_descriptors(control, 256);
+    limit_descriptors(control, with_spare ? open_descriptors() : 3);
     long before = cpu_ticks(rig.pid);
     for (int i = 0; i < 20; i++) {
         waiting[i] = dial(rig.agent);
@@ -183,8 +204,7 @@ static void without_descriptors(const char *limit)
     }
     poll(NULL, 0, 1000);
     assert_true(cpu_ticks(rig.pid) - before < sysconf(_SC_CLK_TCK) / 10);
-    send_request(control, "fds 256");
-    expect_reply(control, 0);
+    limit_descriptors(control, 256);
     for (int i = 0; i < 20; i++)
         close(waiting[i]);
     expect_alive();
@@ -194,20 +214,9 @@ static void without_descriptors(const char *limit)
 static void without_descriptors_connections_are_refused(void **state)
 {
     (void)state;
-    char limit[32];
-    char path[64];
-    int count = 0;
-    snprintf(path, sizeof path, "/proc/%ld/fd", (long)rig.pid);
-    DIR *d = opendir(path);
-    assert_non_null(d);
-    for (struct dirent *entry; (entry = readdir(d)) != NULL;)
-        count += entry->d_name[0] != '.';
-    closedir(d);
-    /* The control connection takes the last one: only the spare one is left, with which all are refused at once. */
-    snprintf(limit, sizeof limit, "fds %d", count + 1);
-    without_descriptors(limit);
+    without_descriptors(true); /* the spare one is left, with which all are refused at once */
     assert_non_null(strstr(shared->last_line, "over a limit"));
-    without_descriptors("fds 3"); /* not even that: it waits a little before it tries again */
+    without_descriptors(false); /* not even that: it waits a little before it tries again */
 }
 
 static void the_control_socket_is_for_one_user(void **state)
