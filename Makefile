@@ -65,12 +65,12 @@ LIBS_CMOCKA := $(call libs,cmocka,-lcmocka)
 sources = $(sort $(wildcard $(1)/*.c))
 objects = $(patsubst %.c,$(B)/%.o,$(1))
 
-LIB_DIRS := evidence wire policy signer cli hook
+LIB_DIRS := evidence wire policy harness signer cli hook
 lib_sources = $(filter-out $(1)/main.c,$(call sources,$(1)))
 LIB = $(foreach d,$(1),$(B)/lib$(d).a)
 
 $(foreach d,$(LIB_DIRS),$(eval $(B)/lib$(d).a: $(call objects,$(call lib_sources,$(d)))))
-ALL_LIBS := $(call LIB,cli hook signer policy wire evidence)
+ALL_LIBS := $(call LIB,cli hook signer harness policy wire evidence)
 
 # The hook links nothing but these two files of wire/ and libc.
 HOOK_OBJECTS := $(call objects,$(call sources,hook) wire/frame.c wire/peer.c)
@@ -97,11 +97,11 @@ $(BIN)/tracekit-hook: $(HOOK_OBJECTS)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(STATIC) $(ALL_LDFLAGS) $^ -o $@
 
-$(BIN)/tracekit-signer: $(SIGNER_OBJECTS) $(call LIB,signer policy wire evidence)
+$(BIN)/tracekit-signer: $(SIGNER_OBJECTS) $(call LIB,signer harness policy wire evidence)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(PIE) $(ALL_LDFLAGS) $^ $(LIBS_STORE) $(LIBS_YAML) $(LIBS_EVIDENCE) -o $@
 
-$(BIN)/tracekit: $(CLI_OBJECTS) $(call LIB,cli policy wire evidence)
+$(BIN)/tracekit: $(CLI_OBJECTS) $(call LIB,cli harness policy wire evidence)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(PIE) $(ALL_LDFLAGS) $^ $(LIBS_EVIDENCE) -o $@
 

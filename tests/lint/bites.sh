@@ -43,7 +43,7 @@ $2
 clean_tree() {
   local room
   rm -rf "$LINT_ROOT"
-  for room in evidence wire policy signer hook cli verify; do
+  for room in evidence wire policy harness signer hook cli verify; do
     put_header "$room/thing.h" "int thing_count(void);"
     put "$room/thing.c" "#include \"$room/thing.h\"
 

@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "${LINT_ROOT:-$here/../..}" || exit 1
 
 rules=(edges fences linux calls output typedefs unfinished headers sizes symbols format shell link hardening manual mandoc)
-rooms=(evidence wire policy signer hook cli verify)
+rooms=(evidence wire policy harness signer hook cli verify)
 programs=(tracekit tracekit-hook tracekit-signer tracekit-verify)
 
 work=$(mktemp -d) || exit 1
@@ -32,7 +32,7 @@ code() {
   grep -E "^($1)" "$work/code"
 }
 any='[a-z]'
-room='(evidence|wire|policy|signer|hook|cli|verify)/'
+room='(evidence|wire|policy|harness|signer|hook|cli|verify)/'
 
 # finding PATTERN MESSAGE: what of standard input matches, as "FILE:LINE: MESSAGE"; \2, \3 are the pattern's groups.
 finding() {
@@ -45,10 +45,10 @@ finding() {
 may_include() { # may_include ROOM ROOM
   case $1 in
     evidence) [[ $2 == evidence ]] ;;
-    wire | policy) [[ $2 == "$1" || $2 == evidence ]] ;;
-    signer) [[ $2 =~ ^(signer|wire|policy|evidence)$ ]] ;;
+    wire | policy | harness) [[ $2 == "$1" || $2 == evidence ]] ;;
+    signer) [[ $2 =~ ^(signer|harness|wire|policy|evidence)$ ]] ;;
     hook) [[ $2 =~ ^(hook|wire)$ ]] ;;
-    cli) [[ $2 =~ ^(cli|wire|policy|evidence|verify)$ ]] ;;
+    cli) [[ $2 =~ ^(cli|harness|wire|policy|evidence|verify)$ ]] ;;
     verify) [[ $2 =~ ^(verify|evidence)$ ]] ;;
     *) true ;;
   esac
