@@ -96,4 +96,8 @@ void json_set_int(struct arena *arena, struct json *object, const char *key, int
 void json_set_bool(struct arena *arena, struct json *object, const char *key, bool v);
 void json_add(struct arena *arena, struct json *array, const struct json *value);
 
+/* The object without that member; the object itself when it has none. Shares the members' values and keys. NULL when the
+ * arena fails. */
+const struct json *json_without(struct arena *arena, const struct json *object, const char *key);
+
 #endif

@@ -151,3 +151,34 @@ void json_add(struct arena *arena, struct json *array, const struct json *value)
     }
     list->items[list->count++] = *value;
 }
+
+const struct json *json_without(struct arena *arena, const struct json *object, const char *key)
+{
+    bool found = false;
+    const struct json_list *old = json_is(object, JSON_OBJECT) ? object->as.list : NULL;
+    uint32_t at = old != NULL ? json_key_find(old, key, strlen(key), &found) : 0;
+    if (!found)
+        return object;
+    uint32_t gone = old->order[at];
+    struct json *copy = json_new_object(arena);
+    if (copy == NULL)
+        return NULL;
+    struct json_list *list = copy->as.list;
+    list->members = arena_alloc(arena, old->count * sizeof *list->members);
+    list->order = arena_alloc(arena, old->count * sizeof *list->order);
+    if (arena_failed(arena))
+        return NULL;
+    list->cap = old->count;
+    list->broken = old->broken;
+    for (uint32_t i = 0; i < old->count; i++) {
+        if (i != gone)
+            list->members[list->count++] = old->members[i];
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < old->count; i++) {
+        uint32_t member = old->order[i];
+        if (member != gone)
+            list->order[n++] = member < gone ? member : member - 1;
+    }
+    return copy;
+}

@@ -159,7 +159,7 @@ static enum err read_permissions(struct found *f, const struct json *v)
     if (is_empty(v))
         return ERR_OK;
     if (!json_is(v, JSON_OBJECT))
-        return add_unknown(f, "additional_permissions");
+        return add_unknown(f, GRANTS_ARGUMENT);
     for (size_t i = 0; i < json_count(v); i++) {
         size_t len = 0;
         const char *key = json_key(v, i, &len);
@@ -209,6 +209,6 @@ static enum err sort(const struct found *f, struct grants *out)
 enum err grants_read(struct arena *arena, const struct json *args, struct grants *out)
 {
     struct found f = {.arena = arena};
-    enum err e = read_permissions(&f, json_get(args, "additional_permissions"));
+    enum err e = read_permissions(&f, json_get(args, GRANTS_ARGUMENT));
     return e != ERR_OK ? e : sort(&f, out);
 }

@@ -24,6 +24,9 @@
 #include "evidence/err.h"
 #include "evidence/json.h"
 
+/* The argument that asks. */
+#define GRANTS_ARGUMENT "additional_permissions"
+
 enum {
     GRANTS_MAX = 256,             /* more in one call, repeats counted, is TOO_LARGE */
     GRANTS_MAX_PATH_BYTES = 4096, /* a longer path or key is TOO_LARGE */

@@ -10,40 +10,6 @@
 
 #define US_PER_S INT64_C(1000000)
 
-enum { VALUE_MAX_BYTES = 2 * POLICY_MAX_SHOWN_BYTES };
-
-static const char PERMISSIONS[] = "additional_permissions";
-
-/* What two calls share that ask for different grants: the tool and all arguments but additional_permissions. Only for
- * looking up rows; never published. */
-static enum err base_digest(const char *tool, const struct json *args, char out[static DIGEST_TEXT_BYTES])
-{
-    struct digest_state state;
-    uint8_t hash[DIGEST_BYTES];
-    struct buf value;
-    enum err e = ERR_OK;
-
-    buf_init(&value, VALUE_MAX_BYTES);
-    digest_init(&state);
-    digest_update(&state, tool, strlen(tool) + 1);
-    for (size_t i = 0; e == ERR_OK && i < json_count(args); i++) {
-        size_t len = 0;
-        const char *key = json_key(args, i, &len);
-        if (len == sizeof PERMISSIONS - 1 && memcmp(key, PERMISSIONS, len) == 0)
-            continue;
-        buf_reset(&value);
-        buf_put_u32(&value, (uint32_t)len);
-        buf_put(&value, key, len);
-        e = jcs_write(&value, json_at(args, i));
-        if (e == ERR_OK)
-            digest_update(&state, value.data, value.len);
-    }
-    digest_final(&state, hash);
-    digest_text(hash, out);
-    buf_wipe(&value);
-    return e;
-}
-
 struct look {
     struct service *s;
     const struct harness_message *message;
@@ -74,14 +40,14 @@ static enum err consider(void *ctx, const struct store_approval *a)
     return ERR_OK;
 }
 
-enum err ask_look(struct service *s, const struct service_call *call, const char *digest, struct ask_state *out)
+enum err ask_look(struct service *s, const struct service_call *call, const struct call_digests *digests,
+                  struct ask_state *out)
 {
     int64_t open = 0;
-    struct look l = {.s = s, .message = &call->message, .digest = digest, .state = out};
+    struct look l = {.s = s, .message = &call->message, .digest = digests->whole, .state = out};
     memset(out, 0, sizeof *out);
-    enum err e = base_digest(call->message.tool, call->message.args, out->base);
-    if (e == ERR_OK)
-        e = store_approval_of_call(s->store, call->run.id, out->base, consider, &l);
+    snprintf(out->base, sizeof out->base, "%s", digests->bare);
+    enum err e = store_approval_of_call(s->store, call->run.id, out->base, consider, &l);
     if (e == ERR_OK)
         e = store_approval_open_of_user(s->store, call->hook->peer.uid, &open);
     out->is_full = !out->usable.is_there && !out->idle.is_there && open >= SERVICE_OPEN_APPROVALS;
@@ -197,7 +163,7 @@ static enum err ask_anew(struct service *s, const struct ask *ask, struct store_
     snprintf(a.state, sizeof a.state, "%s", STORE_APPROVAL_PENDING);
     e = record_request(s, ask, run, &a);
     if (e == ERR_OK)
-        e = shown_insert(s, &a, ask->decision, m->args);
+        e = shown_insert(s, &a, ask->decision, m);
     if (e == ERR_OK)
         snprintf(id, IDS_PREFIXED_BYTES, "%s", a.id);
     return e;

@@ -1,9 +1,10 @@
-/* Tool calls: decided, recorded, answered; and what came of them. */
+/* Tool calls: decided, recorded, answered. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "evidence/commit.h"
+#include "policy/grants.h"
 #include "signer/ids.h"
 #include "signer/service_internal.h"
 #include "signer/store_record.h"
@@ -38,8 +39,8 @@ struct deciding {
     struct decision decision;
     char tool_call_id[IDS_PREFIXED_BYTES];
     char decision_id[IDS_PREFIXED_BYTES];
-    char digest[DIGEST_TEXT_BYTES]; /* what the call is known by; "" when its arguments could not be read at all */
-    struct ask_state ask;           /* when the policy asks */
+    struct call_digests digests;
+    struct ask_state ask; /* when the policy asks */
 };
 
 static struct json *decision_data(struct service *s, const struct deciding *d, const char *nonce, struct arena *arena)
@@ -63,7 +64,7 @@ static struct json *decision_data(struct service *s, const struct deciding *d, c
     json_set_string(arena, data, "engine", ENGINE);
     json_set_string(arena, data, "nonce", nonce);
     if (d->call->message.args != NULL) {
-        seal_commit(s->seal, d->decision_id, d->digest, commitment);
+        seal_commit(s->seal, d->decision_id, d->digests.whole, commitment);
         json_set_string(arena, data, "args_commitment", commitment);
     }
     return data;
@@ -91,19 +92,19 @@ static enum err record_decision(struct service *s, struct deciding *d)
 static enum err remember_call(struct service *s, const struct deciding *d, const char *state)
 {
     struct store_call row = {.run = d->call->run.id, .decided_us = s->now.wall_us};
-    if (d->digest[0] == '\0')
+    if (d->digests.whole[0] == '\0')
         return ERR_OK;
     snprintf(row.tool_call_id, sizeof row.tool_call_id, "%s", d->tool_call_id);
     snprintf(row.tool, sizeof row.tool, "%s", d->call->message.tool);
-    snprintf(row.digest, sizeof row.digest, "%s", d->digest);
+    snprintf(row.digest, sizeof row.digest, "%s", d->digests.whole);
+    snprintf(row.bare, sizeof row.bare, "%s", d->digests.bare);
     snprintf(row.cwd, sizeof row.cwd, "%s", d->call->message.cwd);
     snprintf(row.decision_id, sizeof row.decision_id, "%s", d->decision_id);
     snprintf(row.state, sizeof row.state, "%s", state);
     return store_call_insert(s->store, &row);
 }
 
-/* "TK-A004 (asks for more than ...: network)", at most one rule: the strongest. */
-static void describe(const struct decision *d, char *out, size_t room)
+void call_describe(const struct decision *d, char *out, size_t room)
 {
     if (d->hit_count == 0)
         snprintf(out, room, "no rule");
@@ -126,7 +127,7 @@ static enum err allow(struct service *s, const struct deciding *d, struct servic
 static enum err refuse(struct service *s, struct deciding *d, struct service_answer *answer)
 {
     char rule[200], reason[HARNESS_MAX_REASON];
-    describe(&d->decision, rule, sizeof rule);
+    call_describe(&d->decision, rule, sizeof rule);
     snprintf(reason, sizeof reason, "tracekit: denied by rule %s. %s" NO_DETOUR, rule,
              d->ask.is_full ? "Repeat it when some of them are answered." : "Do not repeat it.");
     call_deny(d->call->harness, reason, answer);
@@ -171,7 +172,7 @@ static enum err hold(struct service *s, struct deciding *d, bool *parked, struct
                             .state = &d->ask,
                             .tool_call_id = d->tool_call_id,
                             .decision_id = d->decision_id,
-                            .digest = d->digest};
+                            .digest = d->digests.whole};
     if (d->ask.usable.is_there)
         return use_answer(s, d, answer);
     enum err e = ask_approval(s, &ask, &d->call->run, id);
@@ -196,13 +197,21 @@ static bool is_deeper(const struct json *v, int depth)
     return false;
 }
 
-/* What the call is known by; "" when that cannot be said. Arguments that are not strict JSON are read forgivingly, both
- * when they come and when they have run. */
-static void know(const struct harness_message *m, char digest[static DIGEST_TEXT_BYTES])
+enum err call_know(struct arena *arena, const struct harness_message *m, struct call_digests *out)
 {
-    const struct json *args = m->args != NULL ? m->args : m->args_loose;
-    if (args == NULL || commit_args_digest(m->tool, args, digest) != ERR_OK)
-        digest[0] = '\0';
+    const struct json *args = m->args != NULL ? m->args : m->args_loose, *bare = NULL;
+    out->whole[0] = out->bare[0] = '\0';
+    if (args == NULL || commit_args_digest(m->tool, args, out->whole) != ERR_OK) {
+        out->whole[0] = '\0';
+        return ERR_OK;
+    }
+    bare = json_without(arena, args, GRANTS_ARGUMENT);
+    if (bare == NULL)
+        return ERR_NOMEM;
+    if (bare != args && commit_args_digest(m->tool, bare, out->bare) == ERR_OK)
+        return ERR_OK;
+    memcpy(out->bare, out->whole, sizeof out->bare);
+    return ERR_OK;
 }
 
 /* Nobody is asked about more calls at once than anybody could judge. */
@@ -219,16 +228,18 @@ static void deny_full(struct decision *d)
 static enum err decide(struct service *s, struct deciding *d)
 {
     struct harness_message *m = &d->call->message;
-    know(m, d->digest);
-    if (m->args != NULL && (d->digest[0] == '\0' || is_deeper(m->args, ARGS_MAX_DEPTH))) {
-        m->args_error = d->digest[0] == '\0' ? "too large to be recorded" : "nested too deeply to be shown";
+    enum err e = call_know(d->call->arena, m, &d->digests);
+    if (e != ERR_OK)
+        return e;
+    if (m->args != NULL && (d->digests.whole[0] == '\0' || is_deeper(m->args, ARGS_MAX_DEPTH))) {
+        m->args_error = d->digests.whole[0] == '\0' ? "too large to be recorded" : "nested too deeply to be shown";
         m->args = NULL;
     }
     const struct policy_call call = {.tool = m->tool, .args = m->args, .args_error = m->args_error};
     policy_decide(s->policy, d->call->arena, &call, &d->decision);
     if (d->decision.verdict != VERDICT_ASK)
         return ERR_OK;
-    enum err e = ask_look(s, d->call, d->digest, &d->ask);
+    e = ask_look(s, d->call, &d->digests, &d->ask);
     if (e == ERR_OK && d->ask.is_full)
         deny_full(&d->decision);
     return e;
@@ -259,110 +270,4 @@ enum err call_before_tool(struct service *s, struct service_call *call, bool *pa
         break;
     }
     return refuse(s, &d, answer);
-}
-
-/* --- results ------------------------------------------------------------------------------------------------------ */
-
-static enum err record_result(struct service *s, struct service_call *call, const struct store_call *known)
-{
-    char salt_id[IDS_HEX_BYTES], label[64], digest[DIGEST_TEXT_BYTES], commitment[DIGEST_HMAC_TEXT_BYTES];
-    uint64_t size = 0;
-    struct arena *arena = arena_new(SERVICE_RECORD_ARENA_BYTES);
-    struct json *data = json_new_object(arena), *output = json_new_object(arena), *result = json_new_object(arena);
-
-    json_set(arena, result, "result", call->message.result != NULL ? call->message.result : json_new_null());
-    enum err e = ids_hex(salt_id);
-    if (e == ERR_OK)
-        e = commit_value_digest(result, digest, &size);
-    if (e == ERR_OK) {
-        snprintf(label, sizeof label, "tool.result:%s", salt_id);
-        seal_commit(s->seal, label, digest, commitment);
-        json_set_string(arena, output, "hash", commitment);
-        json_set_int(arena, output, "size", (int64_t)size);
-        json_set_bool(arena, output, "redacted", false);
-        json_set_string(arena, data, "tool_use_id", known->tool_call_id);
-        json_set_bool(arena, data, "ok", call->message.result_ok);
-        json_set(arena, data, "output", output);
-        if (known->decision_id[0] != '\0')
-            json_set_string(arena, data, "decision_id", known->decision_id);
-        json_set_string(arena, data, "salt_id", salt_id);
-        const struct ledger_event event = {
-            .type = "tool.result", .source = "hook", .tier = "T1", .tool_call_id = known->tool_call_id, .data = data};
-        e = run_append(s, &call->run, &event, arena);
-    }
-    arena_free(arena);
-    return e;
-}
-
-/* A result whose call was decided: right when it was allowed, else it ran against the decision. */
-static enum err known_result(struct service *s, struct service_call *call, const struct store_call *known)
-{
-    enum err e = record_result(s, call, known);
-    if (e == ERR_OK)
-        e = store_call_delete(s->store, known->id);
-    if (e != ERR_OK || strcmp(known->state, STORE_CALL_ALLOWED) == 0)
-        return e;
-    return run_gap(s, &call->run, "executed_against_policy", known->tool_call_id,
-                   strcmp(known->state, STORE_CALL_HELD) == 0 ? "the call ran while it was held: nobody had approved it"
-                                                              : "the call ran although it was denied");
-}
-
-/* A result that no decision fits: what would the policy have said to what ran? */
-static enum err unknown_result(struct service *s, struct service_call *call)
-{
-    struct store_call stranger = {.run = call->run.id};
-    struct decision decision;
-    char rule[200], reason[400];
-    const struct policy_call ran = {
-        .tool = call->message.tool, .args = call->message.args, .args_error = call->message.args_error};
-    enum err e = ids_prefixed("call-", stranger.tool_call_id);
-    if (e == ERR_OK)
-        e = record_result(s, call, &stranger);
-    if (e != ERR_OK)
-        return e;
-    policy_decide(s->policy, call->arena, &ran, &decision);
-    if (decision.verdict < VERDICT_ASK)
-        return run_gap(s, &call->run, "reconcile.result_without_call", stranger.tool_call_id,
-                       "a result came for arguments that no open decision of this run is about");
-    describe(&decision, rule, sizeof rule);
-    snprintf(reason, sizeof reason,
-             "what ran was never decided: these arguments would have been %s by rule %s; they were changed after the"
-             " decision, or the call was never asked about",
-             decision.verdict == VERDICT_DENY ? "denied" : "held", rule);
-    return run_gap(s, &call->run, "executed_against_policy", stranger.tool_call_id, reason);
-}
-
-/* The decision that a result belongs to: of this run, or, when its tool ran longer than its session, of the run before;
- * call->run is the decision's then. */
-static enum err find_call(struct service *s, struct service_call *call, struct store_call *known)
-{
-    char digest[DIGEST_TEXT_BYTES];
-    struct store_run closing;
-    const struct harness_message *m = &call->message;
-    know(m, digest);
-    if (digest[0] == '\0')
-        return ERR_NOT_FOUND;
-    enum err e = store_call_match(s->store, call->run.id, m->tool, digest, known);
-    if (e != ERR_NOT_FOUND)
-        return e;
-    e = run_closing_of_call(s, call, &closing);
-    if (e == ERR_OK && closing.bytes >= SERVICE_RUN_HARD_BYTES)
-        return ERR_NOT_FOUND;
-    if (e == ERR_OK)
-        e = store_call_match(s->store, closing.id, m->tool, digest, known);
-    if (e == ERR_OK)
-        call->run = closing;
-    return e;
-}
-
-enum err call_after_tool(struct service *s, struct service_call *call)
-{
-    struct store_call known;
-    enum err e = run_of_call(s, call);
-    if (e != ERR_OK)
-        return e;
-    e = find_call(s, call, &known);
-    if (e == ERR_NOT_FOUND)
-        return unknown_result(s, call);
-    return e == ERR_OK ? known_result(s, call, &known) : e;
 }

@@ -13,8 +13,8 @@ static bool gemini_event(const char *event, enum harness_event *out)
     } events[] = {
         {"BeforeTool", HARNESS_BEFORE_TOOL},     {"AfterTool", HARNESS_AFTER_TOOL},
         {"SessionStart", HARNESS_SESSION_START}, {"SessionEnd", HARNESS_SESSION_END},
-        {"BeforeAgent", HARNESS_OTHER},          {"AfterAgent", HARNESS_OTHER},
-        {"Notification", HARNESS_OTHER},         {"PreCompress", HARNESS_OTHER},
+        {"BeforeAgent", HARNESS_PROMPT},         {"AfterAgent", HARNESS_OTHER},
+        {"Notification", HARNESS_NOTICE},        {"PreCompress", HARNESS_OTHER},
         {"BeforeModel", HARNESS_OTHER},          {"AfterModel", HARNESS_OTHER},
         {"BeforeToolSelection", HARNESS_OTHER},
     };
@@ -64,12 +64,53 @@ static void read_call(struct arena *arena, const struct json *payload, const str
         m->args = args;
 }
 
+/* An MCP tool's name is mcp_<server>_<tool>, and where it is cut cannot be told from the name. */
+static void read_context(const struct json *payload, struct harness_message *m)
+{
+    const struct json *mcp = json_get(payload, "mcp_context");
+    const struct json *server = json_get(mcp, "server_name"), *tool = json_get(mcp, "tool_name");
+    const struct json *first = json_get(payload, "original_request_name");
+    if (json_is(server, JSON_STRING) && json_is(tool, JSON_STRING)) {
+        m->server = server;
+        m->server_tool = tool;
+    }
+    if (json_is(first, JSON_STRING))
+        m->replaces = first;
+}
+
 static void read_result(const struct json *payload, struct harness_message *m)
 {
     const struct json *error;
     m->result = json_get(payload, "tool_response");
     error = json_get(m->result, "error");
     m->result_ok = m->result != NULL && (error == NULL || json_is(error, JSON_NULL));
+    m->result_reopens = json_equal_cstr(json_get(error, "type"), "sandbox_expansion_required");
+}
+
+/* What has been read of every event; the rest depends on which one it is. */
+static void read_event(struct arena *arena, const struct json *payload, const struct json_fault *loose,
+                       struct harness_message *m)
+{
+    switch (m->event) {
+    case HARNESS_AFTER_TOOL:
+        read_result(payload, m);
+        /* fallthrough */
+    case HARNESS_BEFORE_TOOL:
+        read_call(arena, payload, loose, m);
+        read_context(payload, m);
+        return;
+    case HARNESS_PROMPT:
+        if (json_is(json_get(payload, "prompt"), JSON_STRING))
+            m->prompt = json_get(payload, "prompt");
+        return;
+    case HARNESS_NOTICE:
+        m->notice_widens = json_equal_cstr(json_get(json_get(payload, "details"), "type"), "sandbox_expansion");
+        return;
+    case HARNESS_SESSION_START:
+    case HARNESS_SESSION_END:
+    case HARNESS_OTHER:
+        return;
+    }
 }
 
 static enum err gemini_read(struct arena *arena, const char *event, const void *payload, size_t len,
@@ -98,10 +139,7 @@ static enum err gemini_read(struct arena *arena, const char *event, const void *
     out->session = session;
     if (cwd != NULL)
         out->cwd = cwd;
-    if (out->event == HARNESS_BEFORE_TOOL || out->event == HARNESS_AFTER_TOOL)
-        read_call(arena, v, &loose, out);
-    if (out->event == HARNESS_AFTER_TOOL)
-        read_result(v, out);
+    read_event(arena, v, &loose, out);
     return ERR_OK;
 }
 

@@ -24,7 +24,9 @@ enum harness_event {
     HARNESS_AFTER_TOOL,
     HARNESS_SESSION_START,
     HARNESS_SESSION_END,
-    HARNESS_OTHER, /* known, and nothing to decide */
+    HARNESS_PROMPT, /* a person said something to the agent */
+    HARNESS_NOTICE, /* the program asks its user something of its own */
+    HARNESS_OTHER,  /* known, and nothing to record but that the session lives */
 };
 
 struct harness_message {
@@ -40,6 +42,14 @@ struct harness_message {
     const struct json *args_loose;
     const struct json *result; /* AFTER_TOOL: what the tool gave, NULL when absent */
     bool result_ok;
+    /* AFTER_TOOL: the call has not ended: the program asks its user to widen what the call may do, and will run it again
+     * without asking us. */
+    bool result_reopens;
+    const struct json *prompt; /* PROMPT: what was said, a text */
+    bool notice_widens;        /* NOTICE: the question is whether a call's sandbox may be widened */
+    /* Which server and tool a call is for, when the tool's name alone does not say; NULL else. Agent text. */
+    const struct json *server, *server_tool;
+    const struct json *replaces; /* the tool that was called first, and whose result asked for this one; NULL else */
 };
 
 struct harness {

@@ -161,6 +161,8 @@ enum err run_finish(struct service *s, struct store_run *run)
     char head[DIGEST_TEXT_BYTES];
     enum err e = approval_expire_run(s, run);
     if (e == ERR_OK)
+        e = result_missing(s, run);
+    if (e == ERR_OK)
         e = store_call_delete_run(s->store, run->id);
     if (e != ERR_OK)
         return e;

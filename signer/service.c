@@ -86,7 +86,13 @@ static enum err serve(struct service *s, struct service_call *call, bool *parked
     case HARNESS_BEFORE_TOOL:
         return call_before_tool(s, call, parked, answer);
     case HARNESS_AFTER_TOOL:
-        e = call_after_tool(s, call);
+        e = result_take(s, call);
+        break;
+    case HARNESS_PROMPT:
+        e = heard_prompt(s, call);
+        break;
+    case HARNESS_NOTICE:
+        e = heard_notice(s, call);
         break;
     case HARNESS_SESSION_END:
         e = run_session_end(s, call);

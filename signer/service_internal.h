@@ -1,7 +1,7 @@
 /*
  * service_internal.h - the parts of the service, and what they share. Only the files of the service include this:
- * service.c (batches and time), service_open.c, waiters.c (parked hooks), run.c, call.c, ask.c, shown.c, approval.c,
- * control.c, control_export.c.
+ * service.c (batches and time), service_open.c, waiters.c (parked hooks), run.c, call.c, result.c, heard.c, ask.c, shown.c,
+ * approval.c, control.c, control_export.c.
  */
 #ifndef SIGNER_SERVICE_INTERNAL_H
 #define SIGNER_SERVICE_INTERNAL_H
@@ -81,10 +81,32 @@ enum err run_gap(struct service *s, struct store_run *run, const char *kind, con
 
 enum err call_before_tool(struct service *s, struct service_call *call, bool *parked,
                           struct service_answer *answer) MUST_USE;
-enum err call_after_tool(struct service *s, struct service_call *call) MUST_USE;
+/* What a call is known by: digests of its arguments, and of those without what asks for grants. Empty when they could not
+ * be read at all. Arguments that are not strict JSON are read forgivingly, both when they come and when they have run. */
+struct call_digests {
+    char whole[DIGEST_TEXT_BYTES], bare[DIGEST_TEXT_BYTES];
+};
+/* Errors: NOMEM. */
+enum err call_know(struct arena *arena, const struct harness_message *m, struct call_digests *out) MUST_USE;
+/* "TK-A004 (asks for more than ...: network)": the strongest rule alone. */
+void call_describe(const struct decision *d, char *out, size_t room);
 /* Both texts of a deny, initialising *answer. */
 void call_deny(const struct harness *harness, const char *reason, struct service_answer *answer);
 void call_allow(const struct harness *harness, struct service_answer *answer);
+
+/* --- result.c: what came of them --------------------------------------------------------------------------------- */
+
+/* AfterTool: tool.result under the decision that it belongs to, and a gap when what ran is not what was decided. */
+enum err result_take(struct service *s, struct service_call *call) MUST_USE;
+/* The run ends: a gap for calls that were let go and whose end nobody reported. */
+enum err result_missing(struct service *s, struct store_run *run) MUST_USE;
+
+/* --- heard.c: what else the harness tells -------------------------------------------------------------------------- */
+
+/* user.prompt, with a commitment to what was said. */
+enum err heard_prompt(struct service *s, struct service_call *call) MUST_USE;
+/* A gap when the program asks its user for what no hook will show. */
+enum err heard_notice(struct service *s, struct service_call *call) MUST_USE;
 
 /* --- ask.c: a call is held ------------------------------------------------------------------------------------- */
 
@@ -101,7 +123,7 @@ struct ask_state {
     char base[DIGEST_TEXT_BYTES];
     bool is_full; /* a new approval would be one too many */
 };
-enum err ask_look(struct service *s, const struct service_call *call, const char *digest,
+enum err ask_look(struct service *s, const struct service_call *call, const struct call_digests *digests,
                   struct ask_state *out) MUST_USE;
 
 /* The call, when its policy.decision is written. */
@@ -119,7 +141,7 @@ enum err ask_approval(struct service *s, const struct ask *ask, struct store_run
 
 /* Inserts a pending approval with all of it, sealed. */
 enum err shown_insert(struct service *s, const struct store_approval *a, const struct decision *d,
-                      const struct json *args) MUST_USE;
+                      const struct harness_message *m) MUST_USE;
 /* The arguments; NULL when the approval has ended, and when they were sealed under a key that is gone. */
 enum err shown_args(struct service *s, const char *id, struct arena *arena, const struct json **out) MUST_USE;
 /* Sets `grants` and `summary` of a reply's approval; they are empty when shown_args gives NULL. */

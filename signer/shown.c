@@ -9,8 +9,12 @@ enum {
     PLAIN_MAX_BYTES = 2 * POLICY_MAX_SHOWN_BYTES,
     SEALED_MAX_BYTES = 4 * POLICY_MAX_SHOWN_BYTES,
     SUMMARY_MAX_BYTES = 2000,
+    NAME_MAX_BYTES = 256,
     ARENA_BYTES = 8 << 20, /* grants are a part of the arguments, so they are not much longer than these */
 };
+
+/* Names that are there for some calls only. */
+static const char *const OPTIONAL[] = {"server", "server_tool", "replaces"};
 
 /* At most `max` bytes, cut between two characters. */
 static size_t cut(const char *text, size_t len, size_t max)
@@ -22,13 +26,23 @@ static size_t cut(const char *text, size_t len, size_t max)
     return max;
 }
 
-/* {"grants": [...], "summary": "..."}: the command, or else the arguments as they stand in `plain`. */
-static enum err write_shown(const struct decision *d, const struct json *args, const struct buf *plain, struct buf *out)
+static void set_name(struct arena *arena, struct json *shown, const char *key, const struct json *name)
+{
+    size_t len = 0;
+    const char *text = json_text(name, &len);
+    if (text != NULL)
+        json_set(arena, shown, key, json_new_text(arena, text, cut(text, len, NAME_MAX_BYTES)));
+}
+
+/* {"grants": [...], "summary": "..."}: the command, or else the arguments as they stand in `plain`; and for whom the call
+ * is, when its tool's name does not say. */
+static enum err write_shown(const struct decision *d, const struct harness_message *m, const struct buf *plain,
+                            struct buf *out)
 {
     size_t len = 0;
     struct arena *arena = arena_new(ARENA_BYTES);
     struct json *shown = json_new_object(arena), *grants = json_new_array(arena);
-    const char *summary = json_text(json_get(args, "command"), &len);
+    const char *summary = json_text(json_get(m->args, "command"), &len);
     if (summary == NULL) {
         summary = (const char *)plain->data;
         len = plain->len;
@@ -37,22 +51,25 @@ static enum err write_shown(const struct decision *d, const struct json *args, c
         json_add(arena, grants, json_new_string(arena, d->grants.list[i].text));
     json_set(arena, shown, "grants", grants);
     json_set(arena, shown, "summary", json_new_text(arena, summary, cut(summary, len, SUMMARY_MAX_BYTES)));
+    set_name(arena, shown, "server", m->server);
+    set_name(arena, shown, "server_tool", m->server_tool);
+    set_name(arena, shown, "replaces", m->replaces);
     enum err e = jcs_write(out, shown);
     arena_free(arena);
     return e;
 }
 
 enum err shown_insert(struct service *s, const struct store_approval *a, const struct decision *d,
-                      const struct json *args)
+                      const struct harness_message *m)
 {
     struct buf plain, sealed, shown, sealed_shown;
     buf_init(&plain, PLAIN_MAX_BYTES);
     buf_init(&shown, PLAIN_MAX_BYTES);
     buf_init(&sealed, SEALED_MAX_BYTES);
     buf_init(&sealed_shown, SEALED_MAX_BYTES);
-    enum err e = jcs_write(&plain, args);
+    enum err e = jcs_write(&plain, m->args);
     if (e == ERR_OK)
-        e = write_shown(d, args, &plain, &shown);
+        e = write_shown(d, m, &plain, &shown);
     if (e == ERR_OK)
         e = seal_write(s->seal, plain.data, plain.len, &sealed);
     if (e == ERR_OK)
@@ -103,5 +120,8 @@ enum err shown_read(struct service *s, const char *id, struct arena *arena, stru
         return e;
     json_set(arena, approval, "grants", shown != NULL ? json_get(shown, "grants") : json_new_array(arena));
     json_set(arena, approval, "summary", shown != NULL ? json_get(shown, "summary") : json_new_string(arena, ""));
+    for (size_t i = 0; i < sizeof OPTIONAL / sizeof OPTIONAL[0]; i++)
+        if (json_get(shown, OPTIONAL[i]) != NULL)
+            json_set(arena, approval, OPTIONAL[i], json_get(shown, OPTIONAL[i]));
     return ERR_OK;
 }

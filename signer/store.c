@@ -41,9 +41,9 @@ static const char schema[] =
     "CREATE INDEX runs_live ON runs(session, uid, socket) WHERE state <> 'final';"
     "CREATE INDEX runs_unfinished ON runs(state) WHERE state <> 'final';"
     "CREATE TABLE calls(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, tool_call_id TEXT NOT NULL, tool TEXT NOT NULL,"
-    "  digest TEXT NOT NULL, cwd TEXT NOT NULL, decision_id TEXT NOT NULL, state TEXT NOT NULL,"
+    "  digest TEXT NOT NULL, bare TEXT NOT NULL, cwd TEXT NOT NULL, decision_id TEXT NOT NULL, state TEXT NOT NULL,"
     "  decided_us INTEGER NOT NULL);"
-    "CREATE INDEX calls_open ON calls(run, state, digest, tool);"
+    "CREATE INDEX calls_open ON calls(run, state, bare, digest, tool);"
     "CREATE UNIQUE INDEX calls_by_id ON calls(tool_call_id);"
     /* The large column stands last: whatever is behind it costs as much to read. */
     "CREATE TABLE approvals(id TEXT PRIMARY KEY, run INTEGER NOT NULL, tool_call_id TEXT NOT NULL,"

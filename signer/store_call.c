@@ -7,9 +7,9 @@
 enum err store_call_insert(struct store *s, struct store_call *call)
 {
     enum err e = store_run(s,
-                           "INSERT INTO calls(run, tool_call_id, tool, digest, cwd, decision_id, state, decided_us)"
-                           " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-                           "issssssi", call->run, call->tool_call_id, call->tool, call->digest, call->cwd,
+                           "INSERT INTO calls(run, tool_call_id, tool, digest, bare, cwd, decision_id, state,"
+                           " decided_us) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                           "isssssssi", call->run, call->tool_call_id, call->tool, call->digest, call->bare, call->cwd,
                            call->decision_id, call->state, call->decided_us);
     if (e == ERR_OK)
         call->id = store_last_id(s);
@@ -53,44 +53,117 @@ enum err store_call_move(struct store *s, int64_t from, int64_t to)
         to, from, (int64_t)STORE_CALL_MOVED_MAX);
 }
 
+#define COLUMNS "id, run, tool_call_id, tool, digest, bare, cwd, decision_id, state, decided_us"
+
 static enum err read_call(sqlite3_stmt *stmt, struct store_call *out)
 {
     struct store_call c;
     memset(&c, 0, sizeof c);
     c.id = sqlite3_column_int64(stmt, 0);
     c.run = sqlite3_column_int64(stmt, 1);
-    c.decided_us = sqlite3_column_int64(stmt, 8);
+    c.decided_us = sqlite3_column_int64(stmt, 9);
     enum err e;
     if ((e = store_text(stmt, 2, c.tool_call_id, sizeof c.tool_call_id)) != ERR_OK ||
         (e = store_text(stmt, 3, c.tool, sizeof c.tool)) != ERR_OK ||
         (e = store_text(stmt, 4, c.digest, sizeof c.digest)) != ERR_OK ||
-        (e = store_text(stmt, 5, c.cwd, sizeof c.cwd)) != ERR_OK ||
-        (e = store_text(stmt, 6, c.decision_id, sizeof c.decision_id)) != ERR_OK ||
-        (e = store_text(stmt, 7, c.state, sizeof c.state)) != ERR_OK)
+        (e = store_text(stmt, 5, c.bare, sizeof c.bare)) != ERR_OK ||
+        (e = store_text(stmt, 6, c.cwd, sizeof c.cwd)) != ERR_OK ||
+        (e = store_text(stmt, 7, c.decision_id, sizeof c.decision_id)) != ERR_OK ||
+        (e = store_text(stmt, 8, c.state, sizeof c.state)) != ERR_OK)
         return e;
     *out = c;
     return ERR_OK;
 }
 
-enum err store_call_match(struct store *s, int64_t run, const char *tool, const char *digest, struct store_call *out)
+static const char *const STATES[] = {STORE_CALL_ALLOWED, STORE_CALL_HELD, STORE_CALL_DENIED};
+enum { STATE_COUNT = sizeof STATES / sizeof STATES[0] };
+
+/* The row that a query found, if any, and ends it. */
+static enum err take_row(struct store *s, sqlite3_stmt *stmt, struct store_call *out, bool *found)
 {
-    static const char *const states[] = {STORE_CALL_ALLOWED, STORE_CALL_HELD, STORE_CALL_DENIED};
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        sqlite3_stmt *stmt = NULL;
-        bool row = false;
-        enum err e =
-            store_query(s, &stmt,
-                        "SELECT id, run, tool_call_id, tool, digest, cwd, decision_id, state, decided_us FROM calls"
-                        " WHERE run = ? AND digest = ? AND tool = ? AND state = ? ORDER BY id LIMIT 1",
-                        "isss", run, digest, tool, states[i]);
-        if (e == ERR_OK)
-            e = store_row(s, stmt, &row);
-        if (e == ERR_OK && row) {
-            e = read_call(stmt, out);
-            store_done(stmt);
-        }
-        if (e != ERR_OK || row)
-            return e;
+    enum err e = store_row(s, stmt, found);
+    if (e == ERR_OK && *found) {
+        e = read_call(stmt, out);
+        store_done(stmt);
     }
-    return ERR_NOT_FOUND;
+    return e;
+}
+
+enum err store_call_match(struct store *s, const struct store_call_key *key, struct store_call *out)
+{
+    bool found = false;
+    enum err e = ERR_OK;
+    for (size_t i = 0; e == ERR_OK && !found && i < STATE_COUNT; i++) {
+        sqlite3_stmt *stmt = NULL;
+        e = store_query(s, &stmt,
+                        "SELECT " COLUMNS " FROM calls WHERE run = ? AND state = ? AND bare = ? AND digest = ?"
+                        " AND tool = ? ORDER BY id LIMIT 1",
+                        "issss", key->run, STATES[i], key->bare, key->digest, key->tool);
+        if (e == ERR_OK)
+            e = take_row(s, stmt, out, &found);
+    }
+    return e == ERR_OK && !found ? ERR_NOT_FOUND : e;
+}
+
+enum err store_call_match_bare(struct store *s, const struct store_call_key *key, struct store_call *out)
+{
+    bool found = false;
+    enum err e = ERR_OK;
+    for (size_t i = 0; e == ERR_OK && !found && i < STATE_COUNT; i++) {
+        sqlite3_stmt *stmt = NULL;
+        e = store_query(s, &stmt,
+                        "SELECT " COLUMNS " FROM calls WHERE run = ? AND state = ? AND bare = ? AND tool = ?"
+                        " ORDER BY id LIMIT 1",
+                        "isss", key->run, STATES[i], key->bare, key->tool);
+        if (e == ERR_OK)
+            e = take_row(s, stmt, out, &found);
+    }
+    return e == ERR_OK && !found ? ERR_NOT_FOUND : e;
+}
+
+enum err store_call_only(struct store *s, const struct store_call_key *key, struct store_call *out)
+{
+    struct store_call call;
+    sqlite3_stmt *stmt = NULL;
+    size_t seen = 0, fits = 0;
+    bool row = false;
+    enum err e = store_query(s, &stmt, "SELECT " COLUMNS " FROM calls WHERE run = ? AND state = 'allowed' LIMIT ?",
+                             "ii", key->run, (int64_t)STORE_CALL_LOOKED_AT);
+    while (e == ERR_OK && (e = store_row(s, stmt, &row)) == ERR_OK && row) {
+        struct store_call c;
+        e = read_call(stmt, &c);
+        seen++;
+        if (e == ERR_OK && strcmp(c.tool, key->tool) == 0 && ++fits == 1)
+            call = c;
+    }
+    if (row)
+        store_done(stmt);
+    if (e != ERR_OK)
+        return e;
+    if (fits != 1 || seen == STORE_CALL_LOOKED_AT)
+        return ERR_NOT_FOUND;
+    *out = call;
+    return ERR_OK;
+}
+
+enum err store_call_unfinished(struct store *s, int64_t run, size_t room, char (*ids)[IDS_PREFIXED_BYTES],
+                               int64_t *count)
+{
+    sqlite3_stmt *stmt = NULL;
+    size_t n = 0;
+    bool row = false;
+    enum err e = store_query(s, &stmt, "SELECT count(*) FROM calls WHERE run = ? AND state = 'allowed'", "i", run);
+    if (e == ERR_OK)
+        e = store_row(s, stmt, &row);
+    if (e != ERR_OK)
+        return e;
+    *count = sqlite3_column_int64(stmt, 0);
+    store_done(stmt);
+    e = store_query(s, &stmt, "SELECT tool_call_id FROM calls WHERE run = ? AND state = 'allowed' ORDER BY id LIMIT ?",
+                    "ii", run, (int64_t)room);
+    while (e == ERR_OK && (e = store_row(s, stmt, &row)) == ERR_OK && row)
+        e = store_text(stmt, 0, ids[n++], IDS_PREFIXED_BYTES);
+    if (e != ERR_OK && row)
+        store_done(stmt);
+    return e;
 }

@@ -13,7 +13,7 @@
 #define STORE_CALL_HELD "held"     /* asked, and not approved so far */
 #define STORE_CALL_DENIED "denied" /* denied, rejected, or its wait ended */
 
-enum { STORE_CALL_MOVED_MAX = 1024 };
+enum { STORE_CALL_MOVED_MAX = 1024, STORE_CALL_LOOKED_AT = 64 };
 
 struct store_call {
     int64_t id;
@@ -21,6 +21,7 @@ struct store_call {
     char tool_call_id[IDS_PREFIXED_BYTES];
     char tool[STORE_TOOL_BYTES];
     char digest[DIGEST_TEXT_BYTES];
+    char bare[DIGEST_TEXT_BYTES]; /* of the arguments without those that ask for grants */
     char cwd[STORE_CWD_BYTES];
     char decision_id[IDS_PREFIXED_BYTES];
     char state[STORE_NAME_BYTES];
@@ -37,9 +38,23 @@ enum err store_call_move(struct store *s, int64_t from, int64_t to) MUST_USE;
 /* Whether the run has calls that are allowed and whose results are still to come. */
 enum err store_call_in_flight(struct store *s, int64_t run, bool *out) MUST_USE;
 
-/* The oldest call of this run with this tool and digest: an allowed one if there is any, else one that is held, else one
- * that was denied. Errors: NOT_FOUND. */
-enum err store_call_match(struct store *s, int64_t run, const char *tool, const char *digest,
-                          struct store_call *out) MUST_USE;
+/* What calls are looked for by. Borrowed. */
+struct store_call_key {
+    int64_t run;
+    const char *tool, *digest, *bare;
+};
+
+/* The oldest call of this key: an allowed one if there is any, else one that is held, else one that was denied. Errors:
+ * NOT_FOUND. */
+enum err store_call_match(struct store *s, const struct store_call_key *key, struct store_call *out) MUST_USE;
+/* The same, whatever the digest: a call that asked for other grants. */
+enum err store_call_match_bare(struct store *s, const struct store_call_key *key, struct store_call *out) MUST_USE;
+/* The run's only allowed call of this tool. Errors: NOT_FOUND when there is none, when there are more, and when the run has
+ * STORE_CALL_LOOKED_AT allowed calls or more. */
+enum err store_call_only(struct store *s, const struct store_call_key *key, struct store_call *out) MUST_USE;
+
+/* The run's allowed calls, oldest first, at most `room` ids; *count is how many there are. */
+enum err store_call_unfinished(struct store *s, int64_t run, size_t room, char (*ids)[IDS_PREFIXED_BYTES],
+                               int64_t *count) MUST_USE;
 
 #endif

@@ -80,7 +80,7 @@ static void fill(struct rig *w)
            "INSERT INTO approvals SELECT printf('apr-%032x', x), run, tool_call_id, decision_id, tool, digest,"
            "  base_digest, cwd, policy_hash, binding_digest, facts, socket, uid, state, created_us, expires_us,"
            "  answered_us, NULL, NULL FROM (SELECT * FROM approvals LIMIT 1), n;" MANY
-           "INSERT INTO calls SELECT NULL, run, printf('call-%032x', x), tool, digest, cwd, decision_id, 'denied', 1"
+           "INSERT INTO calls SELECT NULL, run, printf('call-%032x', x), tool, digest, bare, cwd, decision_id, 'denied', 1"
            "  FROM (SELECT * FROM calls LIMIT 1), n;"
            "COMMIT");
 }
