@@ -128,6 +128,13 @@ static void fact(const struct term *t, const char *label, const struct json *app
     term_fact(t, label, text, len);
 }
 
+/* What only some calls have. */
+static void optional_fact(const struct term *t, const char *label, const struct json *approval, const char *key)
+{
+    if (json_is(json_get(approval, key), JSON_STRING))
+        fact(t, label, approval, key);
+}
+
 /* The texts of a list, one a line under one label. */
 static void fact_list(const struct term *t, const char *label, const struct json *list, const char *none)
 {
@@ -156,6 +163,9 @@ static void put_facts(const struct term *t, const struct json *approval)
     if (approval_view_is_pending(approval))
         term_fact(t, "time", left, strlen(left));
     fact(t, "tool", approval, "tool");
+    optional_fact(t, "server", approval, "server");
+    optional_fact(t, "its tool", approval, "server_tool");
+    optional_fact(t, "replaces", approval, "replaces");
     /* What a call asks for is in its arguments. */
     fact_list(t, "grants", json_get(approval, "grants"), args != NULL ? "none are asked for" : "(no longer kept)");
     fact_list(t, "rules", json_get(approval, "rule_ids"), "-");
