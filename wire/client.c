@@ -29,7 +29,7 @@ static enum err connect_fault(const char *path, struct fault *fault)
     case ENOENT:
     case ENOTDIR:
     case ECONNREFUSED:
-        return fault_set(fault, ERR_CONNECT, "no signer listens on %s; start it with `tracekit-signer --dev`", path);
+        return fault_set(fault, ERR_CONNECT, "no signer listens on %s; start it with `tracekit up`", path);
     case EACCES:
     case EPERM:
         return fault_set(fault, ERR_CONNECT,
