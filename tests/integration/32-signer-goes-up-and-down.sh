@@ -177,14 +177,14 @@ code_is 1 && err_has "run: chmod 700 $data"
 verdict $? 'a data directory that is open to others is refused'
 chmod 700 "$data"
 printf 'ledger' >"$work/ledger"
-mkdir -m 700 -p "$work/broken"
+mkdir -m 700 "$work/broken"
 cp "$work/ledger" "$work/broken/ledger.db"
 tk --data "$work/broken" up
 code_is 1 && err_has 'ledger.db' && [ -z "$pid" ]
 verdict $? 'so is a ledger that is none, in its own words'
 
 # Another program on the control socket.
-mkdir -m 700 -p "$work/other/run"
+mkdir -m 700 "$work/other" "$work/other/run"
 other() { # other REPLY ARGUMENT...
   printf '%s\n' "$1" >"$work/script"
   shift
