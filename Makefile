@@ -243,6 +243,9 @@ bench: ## measures the budgets of bench/README.md; never fails a build
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 MAN_PAGES := $(sort $(wildcard docs/man/*.[1-8]))
+DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/tracekit
+DOCS := README.md CHANGELOG.md LICENSE $(sort $(wildcard docs/*.md))
+COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tracekit
 man_path = $(MANDIR)/man$(subst .,,$(suffix $(1)))/$(notdir $(1))
 
 # A program that runs meanwhile (the hook does, with every tool call) sees the old file or the new one, never a part.
@@ -252,12 +255,16 @@ define put
 
 endef
 
-install: all ## puts the programs and manual pages under $(DESTDIR)$(PREFIX)
+install: all ## puts programs, manual pages, documents and completion under $(DESTDIR)$(PREFIX)
 	$(foreach p,$(PROGRAMS),$(call put,755,$(BIN)/$(p),$(BINDIR)/$(p)))
 	$(foreach m,$(MAN_PAGES),$(call put,644,$(m),$(call man_path,$(m))))
+	$(foreach d,$(DOCS),$(call put,644,$(d),$(DOCDIR)/$(notdir $(d))))
+	$(call put,644,packaging/tracekit.bash,$(COMPLETION))
 
 uninstall: ## removes what install put there
-	rm -f $(PROGRAMS:%=$(BINDIR)/%) $(foreach m,$(MAN_PAGES),$(call man_path,$(m)))
+	rm -f $(PROGRAMS:%=$(BINDIR)/%) $(foreach m,$(MAN_PAGES),$(call man_path,$(m))) \
+	  $(foreach d,$(DOCS),$(DOCDIR)/$(notdir $(d))) $(COMPLETION)
+	rmdir $(DOCDIR) 2>/dev/null || :
 
 # The commit decides every byte: its tree, its time, no user's umask.
 DIST := tracekit-c-$(VERSION)

@@ -10,7 +10,9 @@
 #include "cli/export.h"
 #include "cli/hook_definition.h"
 #include "cli/runs.h"
+#include "cli/status.h"
 #include "cli/trust.h"
+#include "cli/up.h"
 #include "verify/command.h"
 
 static int verify(struct cli *cli, int argc, char **argv)
@@ -27,6 +29,9 @@ static int hook_definition(struct cli *cli, int argc, char **argv)
 static int help(struct cli *cli, int argc, char **argv);
 
 static const struct cli_command COMMANDS[] = {
+    {"up", up_command, "start the signer"},
+    {"down", up_down_command, "stop the signer"},
+    {"status", status_command, "whether all is in place, and what it does not protect"},
     {"approvals", approvals_command, "calls that wait for a person: list, show, approve, reject"},
     {"runs", runs_command, "the runs that are recorded: list"},
     {"export", export_command, "write a run's evidence into a file that anybody can check"},

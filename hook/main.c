@@ -124,7 +124,7 @@ static void say_failure(struct deny *d, enum relay_result result, const struct o
     case RELAY_NO_SIGNER:
         deny_say(d, "the signer does not run (nobody listens on ");
         deny_say(d, o->socket);
-        deny_say(d, "). The user has to start it with `tracekit-signer --dev`; then try the call again.");
+        deny_say(d, "). The user has to start it with `tracekit up`; then try the call again.");
         return;
     case RELAY_UNREACHABLE:
         deny_say(d, "the signer's socket ");
@@ -150,7 +150,7 @@ static void say_failure(struct deny *d, enum relay_result result, const struct o
     case RELAY_CLOSED:
         deny_say(d,
                  "the signer hung up without an answer. The user has to look at its messages, or start it again with "
-                 "`tracekit-signer --dev`.");
+                 "`tracekit up`.");
         return;
     case RELAY_TOO_LARGE:
         deny_say(d, "its arguments are over 16 MiB. Do it in smaller steps.");

@@ -231,6 +231,11 @@ static enum err hello(struct control *c)
     return ERR_OK;
 }
 
+static enum err status(struct control *c)
+{
+    return control_status(c->s, c->arena, c->reply);
+}
+
 struct run_listing {
     struct control *c;
     struct json *list;
@@ -294,6 +299,7 @@ static const struct {
     enum err (*serve)(struct control *c);
 } ops[] = {
     {"hello", {NULL}, hello},
+    {"status", {NULL}, status},
     {"approvals.list", {NULL}, approvals_list},
     {"approvals.show", {"id"}, approvals_show},
     {"approvals.answer", {"id", "decision", "reason", "binding_digest"}, approvals_answer},

@@ -1,7 +1,7 @@
 /*
  * service_internal.h - the parts of the service, and what they share. Only the files of the service include this:
  * service.c (batches and time), service_open.c, waiters.c (parked hooks), run.c, call.c, result.c, heard.c, ask.c, shown.c,
- * approval.c, control.c, control_export.c.
+ * approval.c, control.c, control_export.c, control_status.c.
  */
 #ifndef SIGNER_SERVICE_INTERNAL_H
 #define SIGNER_SERVICE_INTERNAL_H
@@ -43,6 +43,7 @@ struct service {
     struct policy *policy;
     struct waiters waiters;
     struct clock now;          /* of the present batch */
+    int64_t started_us;        /* when the service was opened */
     bool broken;               /* a batch failed: nothing is served any more */
     uint64_t unreadable_count; /* payloads refused because nobody could be told apart by them, not yet recorded */
     int64_t unreadable_from_us, unreadable_to_us, unreadable_since_ms;
@@ -182,6 +183,9 @@ enum err control_serve(struct service *s, const struct peer *peer, const struct 
 /* control_export.c: export.* */
 enum err control_export(struct service *s, const char *op, const struct json *request, struct arena *arena,
                         struct json *reply, struct fault *fault) MUST_USE;
+
+/* control_status.c: `status` */
+enum err control_status(struct service *s, struct arena *arena, struct json *reply) MUST_USE;
 
 /* Whether an error means that the batch must be given up. */
 bool service_fatal(enum err e);

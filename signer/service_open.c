@@ -108,6 +108,7 @@ enum err service_open(const struct config *config, const struct clock *now, stru
         return ERR_NOMEM;
     s->config = *config;
     s->now = *now;
+    s->started_us = now->wall_us;
     waiters_init(&s->waiters);
     enum err e = open_parts(s, now, fault);
     if (e != ERR_OK) {

@@ -181,3 +181,21 @@ enum err store_run_in_state(struct store *s, const struct store_run_range *range
                              "sii", range->state, range->after, range->limit);
     return e == ERR_OK ? visit_runs(s, stmt, visit, ctx) : e;
 }
+
+enum err store_run_open_count(struct store *s, int64_t *count)
+{
+    sqlite3_stmt *stmt = NULL;
+    bool row = false;
+    /* The first condition lets the planner take the partial index. */
+    enum err e =
+        store_query(s, &stmt, "SELECT count(*) FROM runs WHERE state <> 'final' AND state = 'open' AND " AGENTS, "");
+    if (e == ERR_OK)
+        e = store_row(s, stmt, &row);
+    if (e != ERR_OK)
+        return e;
+    if (!row)
+        return ERR_LEDGER;
+    *count = sqlite3_column_int64(stmt, 0);
+    store_done(stmt);
+    return ERR_OK;
+}

@@ -64,6 +64,9 @@ enum err store_run_by_run_id(struct store *s, const char *run_id, struct store_r
 /* A person's words for a run: a run id or a prefix of one, a session id, or "latest". Errors: NOT_FOUND, AMBIGUOUS. */
 enum err store_run_find(struct store *s, const char *words, struct store_run *out) MUST_USE;
 
+/* How many are open, the signer's own apart. */
+enum err store_run_open_count(struct store *s, int64_t *count) MUST_USE;
+
 /* Visits of all runs but the signer's own: the newest `limit`, newest first; or those in a state that is not final, in
  * the order of their row ids, at most `limit` with a row id above `after`. The visit must not write. */
 typedef enum err store_run_visit(void *ctx, const struct store_run *run);

@@ -15,6 +15,7 @@ enum { OPEN_MS = 5000 };
 
 struct client {
     int fd;
+    struct peer server;
     bool in_step; /* between two frames; once false, the connection is of no more use */
 };
 
@@ -28,7 +29,7 @@ static enum err connect_fault(const char *path, struct fault *fault)
     case ENOENT:
     case ENOTDIR:
     case ECONNREFUSED:
-        return fault_set(fault, ERR_CONNECT, "no signer listens on %s; start it with `tracekit-signer --dev`", path);
+        return fault_set(fault, ERR_CONNECT, "no signer listens on %s; start it with `tracekit up`", path);
     case EACCES:
     case EPERM:
         return fault_set(fault, ERR_CONNECT,
@@ -42,10 +43,10 @@ static enum err connect_fault(const char *path, struct fault *fault)
     }
 }
 
-static enum err check_peer(int fd, const char *path, uid_t server_uid, struct fault *fault)
+static enum err check_peer(struct client *c, const char *path, uid_t server_uid, struct fault *fault)
 {
     struct peer peer;
-    if (peer_get(fd, &peer) != 0)
+    if (peer_get(c->fd, &peer) != 0)
         return fault_set(fault, ERR_PEER, "cannot tell who listens on %s: %s", path, strerror(errno));
     bool is_expected = server_uid == (uid_t)-1 ? peer.uid == geteuid() || peer.uid == 0 : peer.uid == server_uid;
     if (!is_expected)
@@ -54,6 +55,7 @@ static enum err check_peer(int fd, const char *path, uid_t server_uid, struct fa
             "%s is served by user %ju, and that is not you: run tracekit as that user if it is the signer's, else find"
             " out who it is",
             path, (uintmax_t)peer.uid);
+    c->server = peer;
     return ERR_OK;
 }
 
@@ -63,13 +65,18 @@ enum err client_open(const char *path, uid_t server_uid, struct client **out, st
     if (c == NULL)
         return fault_set(fault, ERR_NOMEM, "%s", err_text(ERR_NOMEM));
     *c = (struct client){.fd = peer_connect(path, peer_now_ms() + OPEN_MS), .in_step = true};
-    enum err e = c->fd < 0 ? connect_fault(path, fault) : check_peer(c->fd, path, server_uid, fault);
+    enum err e = c->fd < 0 ? connect_fault(path, fault) : check_peer(c, path, server_uid, fault);
     if (e != ERR_OK) {
         client_close(c);
         return e;
     }
     *out = c;
     return ERR_OK;
+}
+
+struct peer client_server(const struct client *c)
+{
+    return c->server;
 }
 
 void client_close(struct client *c)

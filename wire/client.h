@@ -11,6 +11,7 @@
 #include "evidence/arena.h"
 #include "evidence/err.h"
 #include "evidence/json.h"
+#include "wire/peer.h"
 
 struct client;
 
@@ -18,6 +19,9 @@ struct client;
  * user and root. Errors: PATH, CONNECT, PEER, NOMEM, each with a fault that says what to do next. */
 enum err client_open(const char *path, uid_t server_uid, struct client **out, struct fault *fault) MUST_USE;
 void client_close(struct client *c);
+
+/* Who listens there, as the kernel says (the process that called listen; its id is 0 in another pid namespace). */
+struct peer client_server(const struct client *c);
 
 /* Sends `request` and waits at most `timeout_ms` for the reply, which is parsed into `arena`. When the signer refuses,
  * the error is the one it named (STATE, NOT_FOUND, FORBIDDEN, ...; PROTOCOL for a name we do not know) and the fault

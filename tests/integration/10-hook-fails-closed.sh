@@ -41,7 +41,7 @@ stop_signer
 gemini "$gate"
 expect_own_deny 'no socket' 'the signer does not run'
 check 'the reason names the socket' grep -qF "$socket" "$work/out"
-check 'the reason says how to start the signer' grep -qF 'tracekit-signer --dev' "$work/out"
+check 'the reason says how to start the signer' grep -qF 'tracekit up' "$work/out"
 : >"$socket"
 gemini "$gate"
 expect_own_deny 'the socket is a file' 'the signer does not run'

@@ -102,7 +102,7 @@ done
 for c in 'approvals list' "approvals approve $ID" 'runs list' 'trust -o -' "export latest -o $work/away.tkb"; do
   # shellcheck disable=SC2086
   alone --socket "$work/nobody" $c
-  code_is 3 && err_has "no signer listens on $work/nobody; start it with \`tracekit-signer --dev\`" && [ ! -s "$work/out" ]
+  code_is 3 && err_has "no signer listens on $work/nobody; start it with \`tracekit up\`" && [ ! -s "$work/out" ]
   verdict $? "without a signer: ${c%% -o*}"
 done
 [ -z "$(ls "$work"/away.tkb* 2>/dev/null)" ]

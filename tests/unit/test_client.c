@@ -291,7 +291,7 @@ static void what_cannot_be_opened_is_told(void **state)
     snprintf(missing, sizeof missing, "%s/none", scratch);
     memset(longer, 'x', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
-    open_says(missing, (uid_t)-1, ERR_CONNECT, "tracekit-signer --dev");
+    open_says(missing, (uid_t)-1, ERR_CONNECT, "tracekit up");
     open_says(missing, (uid_t)-1, ERR_CONNECT, missing);
     open_says(scratch, (uid_t)-1, ERR_CONNECT, "no signer listens");
     open_says("", (uid_t)-1, ERR_PATH, "107");

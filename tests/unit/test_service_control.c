@@ -1,6 +1,8 @@
 /* The control socket's requests. */
 #include "tests/unit/service_rig.h"
 
+#include <unistd.h>
+
 #include "evidence/digest.h"
 
 static void answers_are_checked(void **state)
@@ -28,6 +30,32 @@ static void answers_are_checked(void **state)
         rig_ask(w, "{\"op\":\"x\",\"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
                    "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9x\xc3\xa9\":1}"));
     assert_int_equal(rig_pending_count(w), 1);
+}
+
+static void status_counts_what_is_there(void **state)
+{
+    struct rig *w = *state;
+    char part[CONFIG_PATH_BYTES + 32];
+    assert_true(rig_ask(w, "{\"op\":\"status\"}"));
+    assert_non_null(strstr(w->reply, "\"runs_open\":0"));
+    assert_non_null(strstr(w->reply, "\"pending\":0"));
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_MORE);
+    assert_true(rig_ask(w, "{\"op\":\"status\"}"));
+    assert_non_null(strstr(w->reply, "\"runs_open\":1"));
+    assert_non_null(strstr(w->reply, "\"pending\":2"));
+    assert_non_null(strstr(w->reply, "\"hooks_waiting\":2"));
+    assert_non_null(strstr(w->reply, "\"mode\":\"dev\""));
+    assert_non_null(strstr(w->reply, "\"isolation\":\"same-user\""));
+    assert_non_null(strstr(w->reply, "\"paused\":null"));
+    assert_non_null(strstr(w->reply, "\"unasked\":[]"));
+    assert_non_null(strstr(w->reply, "\"started_at\":\"2"));
+    snprintf(part, sizeof part, "\"data_dir\":\"%s\"", w->config.data_dir);
+    assert_non_null(strstr(w->reply, part));
+    snprintf(part, sizeof part, "\"pid\":%ld", (long)getpid());
+    assert_non_null(strstr(w->reply, part));
+    assert_false(rig_ask(w, "{\"op\":\"status\",\"run\":\"x\"}"));
+    assert_non_null(strstr(w->reply, "PROTOCOL"));
 }
 
 static void in_system_mode_nobody_answers_for_himself(void **state)
@@ -107,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RIG_TEST(answers_are_checked),
+        RIG_TEST(status_counts_what_is_there),
         RIG_TEST(in_system_mode_nobody_answers_for_himself),
         RIG_TEST(arguments_are_shown_while_pending_and_gone_afterwards),
         RIG_TEST(numbers_beyond_strict_integers_can_be_shown),
