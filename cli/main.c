@@ -9,8 +9,10 @@
 #include "cli/cli.h"
 #include "cli/export.h"
 #include "cli/hook_definition.h"
+#include "cli/init.h"
 #include "cli/runs.h"
 #include "cli/trust.h"
+#include "cli/uninstall.h"
 #include "verify/command.h"
 
 static int verify(struct cli *cli, int argc, char **argv)
@@ -27,6 +29,8 @@ static int hook_definition(struct cli *cli, int argc, char **argv)
 static int help(struct cli *cli, int argc, char **argv);
 
 static const struct cli_command COMMANDS[] = {
+    {"init", init_command, "make an agent ask before each tool call, and start the signer"},
+    {"uninstall", uninstall_command, "take that back"},
     {"approvals", approvals_command, "calls that wait for a person: list, show, approve, reject"},
     {"runs", runs_command, "the runs that are recorded: list"},
     {"export", export_command, "write a run's evidence into a file that anybody can check"},

@@ -184,7 +184,10 @@ const char *settings_text(const struct settings *s, size_t *len)
 
 bool settings_is_bare(const struct settings *s)
 {
-    return s->bare;
+    bool only_brackets = true;
+    for (size_t i = 0; i < s->text.len; i++)
+        only_brackets = only_brackets && s->text.data[i] != '\0' && strchr("{} \t\r\n", s->text.data[i]) != NULL;
+    return s->bare && only_brackets;
 }
 
 struct span settings_top(const struct settings *s)

@@ -139,11 +139,12 @@ static void put_group(struct rest *r, const struct json *group)
     size_t count = json_is(hooks, JSON_ARRAY) ? json_count(hooks) : 0, mine = 0;
     for (size_t i = 0; i < count; i++)
         mine += r->ours(json_at(hooks, i));
-    if (mine == 0) {
+    if (!json_is(hooks, JSON_ARRAY)) {
         put_value(r, group);
         return;
     }
-    for (size_t i = 0; mine < count && i < json_count(group); i++) {
+    bool is_ours = mine > 0 && mine == count;
+    for (size_t i = 0; !is_ours && i < json_count(group); i++) {
         put_key(r, group, i);
         if (!key_is(group, i, "hooks"))
             put_value(r, json_at(group, i));

@@ -134,7 +134,8 @@ static void what_is_written(void **state)
                                "\t}\r\n"
                                "}\r\n";
     struct fault fault = {""};
-    struct settings *s = opened("{\r\n\t\"a\": 1 // one\r\n}\r\n", 24);
+    static const char BEFORE[] = "{\r\n\t\"a\": 1 // one\r\n}\r\n";
+    struct settings *s = opened(BEFORE, sizeof BEFORE - 1);
     must(settings_put_hook(s, "AfterTool", "{\n  \"name\": \"x\"\n}", definition_is_ours, &fault), &fault);
     must(settings_put_tool_sandbox(s, &fault), &fault);
     if (!settings_rig_is(s, WANT, sizeof WANT - 1)) {
@@ -248,7 +249,8 @@ static void too_many_of_ours_are_refused(void **state)
     settings_free(s);
     s = opened(text, len);
     assert_int_equal(settings_rig_put(s, SETTINGS_RIG_ID, 8, &fault), ERR_TOO_LARGE);
-    assert_non_null(strstr(fault.text, "line 1, column "));
+    if (strstr(fault.text, "more entries of ours") == NULL)
+        fail_msg("%s", fault.text);
     settings_free(s);
 }
 
