@@ -242,14 +242,17 @@ static size_t separator(const char *text, size_t from, size_t bound)
     return from > bound && text[from - 1] == ' ' ? from - 1 : from;
 }
 
-/* Whether the text up to `at` ends in a line comment, which would swallow what came behind it on the same line. */
-static bool ends_in_comment(const struct settings *s, size_t at)
+/* Whether the text up to `at` ends in a line comment, which would swallow what came behind it on the same line. Between
+ * `from` and `at` there is white space, a comma and comments. */
+static bool ends_in_comment(const struct settings *s, size_t from, size_t at)
 {
     const char *text = (const char *)s->text.data;
-    for (size_t i = line_indent(text, at).from; i + 1 < at; i++)
-        if (text[i] == '/' && text[i + 1] == '/' && s->plain[i] == ' ')
-            return true;
-    return false;
+    bool is_line = false;
+    while (from < at) {
+        is_line = text[from] == '/' && text[from + 1] == '/';
+        from = text[from] == '/' ? comment_end(text, from, s->text.len) : from + 1;
+    }
+    return is_line;
 }
 
 /* How much of the line stands behind `at`, blanks left out. */
@@ -278,7 +281,8 @@ enum err settings_edit_drop(struct settings *s, struct span c, size_t from, bool
     struct buf out;
     if (!find_slot(s, c, from, &slot))
         return fault_set(fault, ERR_STATE, "an entry is not where it was");
-    struct span cut = {separator(text, from, slot.before > 0 ? slot.before : c.from + 1), slot.item.value.to};
+    size_t bound = slot.before > 0 ? slot.before : c.from + 1;
+    struct span cut = {separator(text, from, bound), slot.item.value.to};
     size_t comma = s->text.len;
     if (slot.has_next) {
         cut.to = comma_after(s, cut.to, c.to) + 1;
@@ -287,7 +291,7 @@ enum err settings_edit_drop(struct settings *s, struct span c, size_t from, bool
     } else if (slot.before > 0) {
         comma = comma_after(s, slot.before, from);
     }
-    if (ends_in_comment(s, cut.from) && line_rest(s, cut.to) > 0)
+    if (ends_in_comment(s, bound, cut.from) && line_rest(s, cut.to) > 0)
         cut.from = from;
     bool is_hollow = slot.count == 1 && cut.to != c.to - 1 && is_empty(text, c.from + 1, cut.from) &&
                      is_empty(text, cut.to, c.to - 1);
