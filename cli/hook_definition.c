@@ -98,7 +98,8 @@ static enum err fill_event(const struct request *r, struct definition *d, struct
     d->bare = r->command != NULL;
     d->only = name != NULL ? hook_command_event(name) : NULL;
     if (name != NULL && d->only == NULL)
-        return fault_set(fault, ERR_USAGE, "%.80s is no event of ours: SessionStart, BeforeAgent, BeforeTool, Notification, AfterTool, "
+        return fault_set(fault, ERR_USAGE,
+                         "%.80s is no event of ours: SessionStart, BeforeAgent, BeforeTool, Notification, AfterTool, "
                          "SessionEnd",
                          name);
     return ERR_OK;

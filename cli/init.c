@@ -108,13 +108,15 @@ static int decide_sandbox(struct init *in, const struct ask *ask)
         return CLI_DONE;
     bool works = tool_sandbox_works(getenv("PATH"));
     if (in->sandbox && !works)
-        return cli_fail(in->cli, ERR_STATE, "`bwrap --ro-bind / / true` fails here, so no command would run in the tool sandbox",
+        return cli_fail(in->cli, ERR_STATE,
+                        "`bwrap --ro-bind / / true` fails here, so no command would run in the tool sandbox",
                         "Install bubblewrap, or let it make user namespaces; or leave --tool-sandbox out");
     in->sets_sandbox = in->sandbox;
     if (in->sandbox || ask == NULL)
         return CLI_DONE;
     if (!works) {
-        fputs("Gemini's tool sandbox needs bubblewrap, and `bwrap --ro-bind / / true` fails here: it stays off.\n", ask->out);
+        fputs("Gemini's tool sandbox needs bubblewrap, and `bwrap --ro-bind / / true` fails here: it stays off.\n",
+              ask->out);
         return CLI_DONE;
     }
     fputs("Gemini can run each command under bubblewrap. With that, a command has no network and writes only in its\n"

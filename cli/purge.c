@@ -15,9 +15,9 @@
 enum { RUNS_MAX = 500, ASK_MS = 5000, ENTRIES_MAX = 10000 };
 
 /* A directory's known names; each ends with NULL. */
-static const char *const TOP[] = {"ledger.db", "ledger.db-wal", "ledger.db-shm", "ledger.db-journal", "signer.log",
-                                  "signer.log.1", "up.lock", "lock", NULL};
-static const char *const KEYS[] = {"record.key",     "log.key",           "args_salt.key", "seal.key",    "record.key.new",
+static const char *const TOP[] = {"ledger.db",  "ledger.db-wal", "ledger.db-shm", "ledger.db-journal",
+                                  "signer.log", "signer.log.1",  "lock",          NULL};
+static const char *const KEYS[] = {"record.key",  "log.key",           "args_salt.key", "seal.key", "record.key.new",
                                    "log.key.new", "args_salt.key.new", "seal.key.new",  NULL};
 static const char *const RUN[] = {"agent.sock", "control.sock", NULL};
 
@@ -123,7 +123,8 @@ static void ask_signer(struct cli *cli, struct purge *p)
     char path[PATHS_MAX];
     struct client *client = NULL;
     const struct json *hello = NULL, *runs = NULL;
-    if (paths_control_socket(cli->data, NULL, path, NULL) != ERR_OK || client_open(path, (uid_t)-1, &client, NULL) != ERR_OK)
+    if (paths_control_socket(cli->data, NULL, path, NULL) != ERR_OK ||
+        client_open(path, (uid_t)-1, &client, NULL) != ERR_OK)
         return;
     struct arena *arena = arena_new(LINK_MEMORY_BYTES);
     struct json *request = json_new_object(arena), *list = json_new_object(arena);

@@ -20,9 +20,9 @@ enum { PURGE_VERSION_BYTES = 64 };
 /* What would be destroyed. */
 struct purge {
     char data[PATHS_MAX];
-    bool exists;               /* the data directory */
-    bool asked;                /* the signer told about runs and records */
-    bool more;                 /* there are more runs than it told about */
+    bool exists;                 /* the data directory */
+    bool asked;                  /* the signer told about runs and records */
+    bool more;                   /* there are more runs than it told about */
     int64_t records, runs, open; /* open: runs that have not ended */
 };
 

@@ -38,8 +38,8 @@ static enum err failed(enum err e, const char *what, const char *path, struct fa
 static enum err check_owner(const struct stat *st, const char *what, struct fault *fault)
 {
     if (st->st_uid != geteuid())
-        return fault_set(fault, ERR_PATH, "%.200s belongs to another user (uid %ju); whoever owns it has to do this", what,
-                         (uintmax_t)st->st_uid);
+        return fault_set(fault, ERR_PATH, "%.200s belongs to another user (uid %ju); whoever owns it has to do this",
+                         what, (uintmax_t)st->st_uid);
     if ((st->st_mode & 022) != 0)
         return fault_set(fault, ERR_PATH, "%.200s may be changed by others (mode %03o); run: chmod go-w on it", what,
                          (unsigned)(st->st_mode & 0777));
@@ -54,7 +54,8 @@ static enum err open_folder(struct settings_file *f, const char *path, struct fa
     if (fd < 0 && errno == ENOENT)
         return ERR_OK;
     if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
-        return fault_set(fault, ERR_PATH, "%.200s is a symbolic link or no directory; put a real directory there", path);
+        return fault_set(fault, ERR_PATH, "%.200s is a symbolic link or no directory; put a real directory there",
+                         path);
     if (fd < 0)
         return failed(ERR_IO, "cannot open", path, fault);
     f->folder = fd;
@@ -79,7 +80,8 @@ static enum err read_all(int fd, struct buf *out, const char *path, struct fault
         buf_commit(out, (size_t)n);
     }
     if (buf_err(out) == ERR_TOO_LARGE || out->len > SETTINGS_MAX_BYTES)
-        return fault_set(fault, ERR_TOO_LARGE, "%.200s is larger than %d bytes; edit it by hand", path, SETTINGS_MAX_BYTES);
+        return fault_set(fault, ERR_TOO_LARGE, "%.200s is larger than %d bytes; edit it by hand", path,
+                         SETTINGS_MAX_BYTES);
     return buf_err(out) == ERR_OK ? ERR_OK : fault_set(fault, ERR_NOMEM, "%s", err_text(ERR_NOMEM));
 }
 
@@ -166,7 +168,8 @@ static enum err check_same(const struct settings_file *f, struct fault *fault)
     bool same = (fd >= 0) == f->exists && now.len == f->text.len &&
                 (now.len == 0 || memcmp(now.data, f->text.data, now.len) == 0);
     if (e == ERR_OK && !same)
-        e = fault_set(fault, ERR_STATE, "%.200s was changed by somebody else just now; nothing was done, try again", f->path);
+        e = fault_set(fault, ERR_STATE, "%.200s was changed by somebody else just now; nothing was done, try again",
+                      f->path);
     if (fd >= 0)
         close(fd);
     buf_wipe(&now);

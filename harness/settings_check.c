@@ -75,9 +75,10 @@ static enum err check_event(const struct settings *s, const struct span_item *ev
         if (e != ERR_OK)
             return e;
         if (voids_event(json_get(v, "matcher")))
-            return settings_fail(s, ERR_CONFIG, item.from, fault,
-                                 "the matcher of this hook is no text, and Gemini would void the whole event, ours with it; "
-                                 "write it as a text");
+            return settings_fail(
+                s, ERR_CONFIG, item.from, fault,
+                "the matcher of this hook is no text, and Gemini would void the whole event, ours with it; "
+                "write it as a text");
     }
     return ERR_OK;
 }
@@ -259,7 +260,8 @@ enum err settings_verify(const struct settings *s, settings_ours *ours, const ch
     if (e == ERR_NOMEM || e == ERR_TOO_LARGE)
         return fault_set(fault, e, "%s", err_text(e));
     if (e != ERR_OK)
-        return fault_set(fault, ERR_STATE,
-                         "the change would touch more than our own entries; nothing was written, edit the file by hand");
+        return fault_set(
+            fault, ERR_STATE,
+            "the change would touch more than our own entries; nothing was written, edit the file by hand");
     return ERR_OK;
 }

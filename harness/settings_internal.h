@@ -14,19 +14,19 @@ enum {
 };
 
 struct settings {
-    struct buf text;     /* as it would be written */
-    char *plain;         /* the same with comments blanked */
-    char *first;         /* as it was opened */
+    struct buf text; /* as it would be written */
+    char *plain;     /* the same with comments blanked */
+    char *first;     /* as it was opened */
     size_t first_len;
-    const char *newline; /* of the file */
+    const char *newline;            /* of the file */
     char unit[SETTINGS_UNIT_BYTES]; /* one step of indentation */
-    bool fresh;          /* from settings_new, and nothing added yet */
+    bool fresh;                     /* from settings_new, and nothing added yet */
     bool bare;
 };
 
 /* Fails at a place of the present text. */
-enum err settings_fail(const struct settings *s, enum err e, size_t offset, struct fault *fault, const char *what)
-    MUST_USE;
+enum err settings_fail(const struct settings *s, enum err e, size_t offset, struct fault *fault,
+                       const char *what) MUST_USE;
 
 /* Brings `plain` up to date. Errors: NOMEM, TOO_LARGE. */
 enum err settings_refresh(struct settings *s, struct fault *fault) MUST_USE;

@@ -20,8 +20,7 @@ static enum err find_listed(const struct settings *s, const char *word, struct l
 {
     struct span_walk walk;
     memset(l, 0, sizeof *l);
-    enum err e =
-        settings_look(s, settings_top(s), "advanced", SETTINGS_OBJECT, &l->advanced, &l->has_advanced, fault);
+    enum err e = settings_look(s, settings_top(s), "advanced", SETTINGS_OBJECT, &l->advanced, &l->has_advanced, fault);
     if (e == ERR_OK && l->has_advanced)
         e = settings_look(s, l->advanced.value, "advanced.excludedEnvVars", SETTINGS_ARRAY, &l->list, &l->has_list,
                           fault);
@@ -42,8 +41,7 @@ static enum err add_wrapped(struct settings *s, struct span where, const char *k
     settings_edit_wrap(&b, key, open, inner);
     buf_putc(&b, '\0');
     enum err e = buf_err(&b);
-    e = e == ERR_OK ? settings_edit_add(s, where, (const char *)b.data, fault)
-                    : fault_set(fault, e, "%s", err_text(e));
+    e = e == ERR_OK ? settings_edit_add(s, where, (const char *)b.data, fault) : fault_set(fault, e, "%s", err_text(e));
     buf_wipe(&b);
     return e;
 }

@@ -248,7 +248,7 @@ ok 'purge removes what the signer made, and nothing else' $?
 # answer TEXT ARG...: runs it on a terminal of its own and types the text.
 answer() {
   code=0
-  printf "$1" | script -qec "$(printf '%q ' "$bin/tracekit" "${@:2}")" /dev/null >"$work/out" 2>"$work/err" || code=$?
+  printf %b "$1" | script -qec "$(printf '%q ' "$bin/tracekit" "${@:2}")" /dev/null >"$work/out" 2>"$work/err" || code=$?
 }
 if script --version >/dev/null 2>&1; then
   fresh '{}'

@@ -68,22 +68,56 @@ static void what_was_there_comes_back(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "{}", "{}\n", "{\n}\n", "{ }", "{\r\n}\r\n", "{\n\n}\n", "\n {} \n", "{/**/}", "{ /* a */ }\n", "{ // a\n}",
-        "{\n  // a\n}\n", "{\n  /* a\n   */\n}\n", "// top\n{}\n// end",
-        "{\"a\":1}", "{\"a\": 1}\n", "{ \"a\": 1 }", "{\n  \"a\": 1\n}\n", "{\n  \"a\": 1 }\n", "{ \"a\": 1\n}",
-        "{\n\t\"a\": {\n\t\t\"b\": 1\n\t}\n}", "{\r\n    \"a\": 1\r\n}\r\n",
-        "{\n  \"a\": 1 // one\n}\n", "{\n  \"a\": 1 /* one */ // two\n}\n", "{\n  \"a\": 1 /* one\n two */\n}\n",
-        "{\"a\":1 // one\n}", "{\"a\":1/*,*/}", "{\"a\":1 /* x */ }", "{\n  \"a\": 1\n  // last\n}\n",
-        "{\"a\":1 // one\r\n}", "{\"a\": 1 /*/ , */ }", "{\"a\":1 //\n}",
-        "{\"hooks\":{}}", "{\"hooks\": { }}", "{\n  \"hooks\": {\n  }\n}\n", "{\"hooks\": {\"BeforeTool\": []}}",
-        "{\n  \"hooks\": {\n    \"BeforeTool\": [\n    ]\n  }\n}\n", "{\"hooks\":{\"BeforeTool\":[{}]}}",
+        "{}",
+        "{}\n",
+        "{\n}\n",
+        "{ }",
+        "{\r\n}\r\n",
+        "{\n\n}\n",
+        "\n {} \n",
+        "{/**/}",
+        "{ /* a */ }\n",
+        "{ // a\n}",
+        "{\n  // a\n}\n",
+        "{\n  /* a\n   */\n}\n",
+        "// top\n{}\n// end",
+        "{\"a\":1}",
+        "{\"a\": 1}\n",
+        "{ \"a\": 1 }",
+        "{\n  \"a\": 1\n}\n",
+        "{\n  \"a\": 1 }\n",
+        "{ \"a\": 1\n}",
+        "{\n\t\"a\": {\n\t\t\"b\": 1\n\t}\n}",
+        "{\r\n    \"a\": 1\r\n}\r\n",
+        "{\n  \"a\": 1 // one\n}\n",
+        "{\n  \"a\": 1 /* one */ // two\n}\n",
+        "{\n  \"a\": 1 /* one\n two */\n}\n",
+        "{\"a\":1 // one\n}",
+        "{\"a\":1/*,*/}",
+        "{\"a\":1 /* x */ }",
+        "{\n  \"a\": 1\n  // last\n}\n",
+        "{\"a\":1 // one\r\n}",
+        "{\"a\": 1 /*/ , */ }",
+        "{\"a\":1 //\n}",
+        "{\"hooks\":{}}",
+        "{\"hooks\": { }}",
+        "{\n  \"hooks\": {\n  }\n}\n",
+        "{\"hooks\": {\"BeforeTool\": []}}",
+        "{\n  \"hooks\": {\n    \"BeforeTool\": [\n    ]\n  }\n}\n",
+        "{\"hooks\":{\"BeforeTool\":[{}]}}",
         "{\n  \"hooks\": {\n    \"BeforeTool\": [\n      {\"matcher\": \"*\", \"hooks\": []} // mine\n    ]\n  }\n}\n",
-        "{\"hooks\":{/*x*/}}", "{\"hooks\":{\"AfterTool\":[ // none\n ]}}", "{\"hooks\":{\"BeforeModel\":[]},\"b\":2}",
+        "{\"hooks\":{/*x*/}}",
+        "{\"hooks\":{\"AfterTool\":[ // none\n ]}}",
+        "{\"hooks\":{\"BeforeModel\":[]},\"b\":2}",
         "{\"hooks\":{\"BeforeTool\":[]},\"b\":2}",
-        "{\"advanced\":{}}", "{\"advanced\":{\"excludedEnvVars\":[]}}", "{\"advanced\":{\"excludedEnvVars\":[\"DEBUG\"]}}",
+        "{\"advanced\":{}}",
+        "{\"advanced\":{\"excludedEnvVars\":[]}}",
+        "{\"advanced\":{\"excludedEnvVars\":[\"DEBUG\"]}}",
         "{\n  \"advanced\": {\n    \"excludedEnvVars\": [\n      \"DEBUG\"\n    ]\n  }\n}\n",
         "{\"h\\u006foks\":{},\"adv\\u0061nced\":{\"x\":1}}",
-        "{\"a\":\"// no comment\",\"b\":\"/*\",\"c\":\"\\\"}\"}", "{\"a\":1,\"a\":2}", "{\"a\":1e999,\"b\":\"\\ud800\"}",
+        "{\"a\":\"// no comment\",\"b\":\"/*\",\"c\":\"\\\"}\"}",
+        "{\"a\":1,\"a\":2}",
+        "{\"a\":1e999,\"b\":\"\\ud800\"}",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         comes_back(texts[i]);
@@ -188,8 +222,10 @@ static void only_ours_go(void **state)
          "{\"hooks\":{\"BeforeTool\":[{\"hooks\":[{\"name\":\"a\"}]}]}}"},
         {"{\"hooks\":{\"BeforeTool\":[{\"hooks\":[" OURS("other") "]}]}}",
          "{\"hooks\":{\"BeforeTool\":[{\"hooks\":[" OURS("other") "]}]}}"},
-        {"{\"hooks\":{\"BeforeTool\":[{\"hooks\":[{\"name\":\"tracekit x\",\"command\":\"'/x/hook' gemini --event\"}]}]}}",
-         "{\"hooks\":{\"BeforeTool\":[{\"hooks\":[{\"name\":\"tracekit x\",\"command\":\"'/x/hook' gemini --event\"}]}]}}"},
+        {"{\"hooks\":{\"BeforeTool\":[{\"hooks\":[{\"name\":\"tracekit x\",\"command\":\"'/x/hook' gemini "
+         "--event\"}]}]}}",
+         "{\"hooks\":{\"BeforeTool\":[{\"hooks\":[{\"name\":\"tracekit x\",\"command\":\"'/x/hook' gemini "
+         "--event\"}]}]}}"},
         {"{\n  \"hooks\": {\n    \"X\": [1], // one\n    \"BeforeTool\": [\n      // two\n      {\"hooks\":[" OURS(
              "tracekit x") "]}\n    ]\n  }\n}\n",
          "{\n  \"hooks\": {\n    \"X\": [1], // one\n    \"BeforeTool\": [\n      // two\n    ]\n  }\n}\n"},
@@ -363,7 +399,8 @@ static void odd_shapes_are_refused(void **state)
     installs_not("{\"hooksConfig\":{\"enabled\":\"false\"}}", ERR_CONFIG, "switches all hooks off");
     installs_not("{\"hooksConfig\":{\"enabled\":0}}", ERR_CONFIG, "switches all hooks off");
     installs_not("{\"hooksConfig\":null}", ERR_CONFIG, "\"hooksConfig\" is no object");
-    installs_not("{\"hooksConfig\":{\"disabled\":[1,\"tracekit 3f9a2c: record\"]}}", ERR_CONFIG, "names a hook of ours");
+    installs_not("{\"hooksConfig\":{\"disabled\":[1,\"tracekit 3f9a2c: record\"]}}", ERR_CONFIG,
+                 "names a hook of ours");
     installs_not("{\"advanced\":1}", ERR_CONFIG, "\"advanced\" is no object");
     installs_not("{\"advanced\":{\"excludedEnvVars\":{}}}", ERR_CONFIG, "\"advanced.excludedEnvVars\" is no array");
     installs_not("{\"advanced\":{},\"advanced\":{}}", ERR_DUPLICATE_KEY, "a second time");

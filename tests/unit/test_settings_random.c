@@ -42,8 +42,17 @@ static void put_gap(void)
 
 static void put_scalar(void)
 {
-    static const char *const scalars[] = {"1", "-0.5e3", "true", "false", "null", "\"\"", "\"// no\"", "\"a\\\"}\\\\\"",
-                                          "\"\\u00e9/*\"", "1e999", "12345678901234567890"};
+    static const char *const scalars[] = {"1",
+                                          "-0.5e3",
+                                          "true",
+                                          "false",
+                                          "null",
+                                          "\"\"",
+                                          "\"// no\"",
+                                          "\"a\\\"}\\\\\"",
+                                          "\"\\u00e9/*\"",
+                                          "1e999",
+                                          "12345678901234567890"};
     buf_puts(&text, scalars[draw(sizeof scalars / sizeof scalars[0])]);
 }
 
@@ -166,8 +175,8 @@ static void fails(const char *what, uint64_t from, const struct fault *fault, co
 {
     size_t len = 0;
     const char *now = s != NULL ? settings_text(s, &len) : "";
-    fail_msg("TEST_SEED=%ju: %s: %s\n--- before\n%.*s\n--- now\n%.*s", (uintmax_t)from, what, fault->text, (int)text.len,
-             (const char *)text.data, (int)len, now);
+    fail_msg("TEST_SEED=%ju: %s: %s\n--- before\n%.*s\n--- now\n%.*s", (uintmax_t)from, what, fault->text,
+             (int)text.len, (const char *)text.data, (int)len, now);
 }
 
 static void round_trip(uint64_t from)
