@@ -82,6 +82,18 @@ static enum err check_syntax(const char *text, const char *plain, size_t len, st
     return e;
 }
 
+/* An editor shows a line end where Gemini sees none, so that a comment may swallow more than it seems; and what we put
+ * behind one would make one line end of the two. */
+static enum err check_returns(const char *text, size_t len, struct fault *fault)
+{
+    for (size_t i = 0; i < len; i++)
+        if (text[i] == '\r' && (i + 1 == len || text[i + 1] != '\n'))
+            return fail_at(text, i, ERR_CONFIG, fault,
+                           "a carriage return without a line feed, which is no line end for Gemini; save the file with "
+                           "usual line ends");
+    return ERR_OK;
+}
+
 enum err settings_refresh(struct settings *s, struct fault *fault)
 {
     if (buf_err(&s->text) != ERR_OK)
@@ -150,6 +162,8 @@ enum err settings_open(const void *text, size_t len, struct settings **out, stru
     enum err e = fill(s, text, len, fault);
     if (e == ERR_OK)
         e = check_syntax(s->first, s->plain, len, fault);
+    if (e == ERR_OK)
+        e = check_returns(s->first, len, fault);
     if (e != ERR_OK) {
         settings_free(s);
         return e;

@@ -32,7 +32,8 @@ struct settings;
 typedef bool settings_ours(const struct json *hook);
 
 /* Takes a copy of a file's text. Errors, each with a fault that names line, column and remedy: SYNTAX UTF8 DEPTH (Gemini
- * would not start with it), CONFIG (no object), TOO_LARGE, NOMEM. */
+ * would not start with it), CONFIG (no object; a lone
+ * carriage return), TOO_LARGE, NOMEM. */
 enum err settings_open(const void *text, size_t len, struct settings **out, struct fault *fault) MUST_USE;
 /* A file that is not there yet. Errors: NOMEM. */
 enum err settings_new(struct settings **out) MUST_USE;

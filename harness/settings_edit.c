@@ -164,9 +164,7 @@ enum err settings_edit_add(struct settings *s, struct span c, const char *item, 
     if (l.count > 0)
         buf_putc(&out, ',');
     buf_put(&out, text + comma, l.at - comma);
-    /* Behind a lone carriage return a line feed would make one line end of the two. */
-    bool is_behind_return = l.at > 0 && text[l.at - 1] == '\r';
-    buf_puts(&out, !l.multiline ? " " : is_behind_return ? "\r\n" : s->newline);
+    buf_puts(&out, l.multiline ? s->newline : " ");
     if (l.multiline)
         buf_put(&out, base.data, base.len);
     put_indented(&out, s, &base, item);

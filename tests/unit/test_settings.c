@@ -354,6 +354,8 @@ static void what_gemini_refuses_is_refused(void **state)
         {"# x\n{}", ERR_SYNTAX, "not JSON"},
         {"{\"a\":\"C:\\Users\"}", ERR_SYNTAX, "not JSON"},
         {"// x\r{}", ERR_SYNTAX, "nothing in it"},
+        {"{\r}", ERR_CONFIG, "line 1, column 2: a carriage return without a line feed"},
+        {"{} // x\r\r\n", ERR_CONFIG, "line 1, column 8: a carriage return without a line feed"},
         {"[]", ERR_CONFIG, "line 1, column 1: no object"},
         {"\n null", ERR_CONFIG, "line 2, column 2: no object"},
         {"{\"a\":\"\xff\"}", ERR_UTF8, "not UTF-8"},
