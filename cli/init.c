@@ -179,12 +179,14 @@ static int write_text(struct init *in)
 
 static void say_next(const struct init *in)
 {
-    FILE *out = in->cli->out.out;
-    fputs("\nNext: start gemini anew, in a folder that it trusts", out);
-    fputs(in->project ? " (in others it reads no project settings)" : " (in others it runs no hooks)", out);
-    fputs(". Then:\n  tracekit status             what runs, and what waits\n"
-          "  tracekit approvals list     what is held for you\n",
-          out);
+    const struct cli *cli = in->cli;
+    fprintf(cli->out.out,
+            "\nNext: start gemini anew, in a folder that it trusts (in others it %s).\nThen see what runs, and what is "
+            "held for you:\n  ",
+            in->project ? "does not read a project's settings" : "runs no hooks");
+    cli_print_command(cli, &cli->out, "status", NULL);
+    fputs("  ", cli->out.out);
+    cli_print_command(cli, &cli->out, "approvals list", NULL);
 }
 
 static int run(struct init *in)
