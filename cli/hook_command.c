@@ -7,10 +7,12 @@
 #include "evidence/visible.h"
 
 const struct hook_event HOOK_COMMAND_EVENTS[] = {
-    {"SessionStart", "tracekit record", 10000, 8, false},
-    {"BeforeTool", "tracekit gate (held? run: tracekit approvals list)", 600000, 540, true},
-    {"AfterTool", "tracekit record", 10000, 8, false},
-    {"SessionEnd", "tracekit record", 10000, 8, false},
+    {"SessionStart", "record", 10000, 8, false},
+    {"BeforeAgent", "record", 10000, 8, false},
+    {"BeforeTool", "held? run: tracekit approvals list", 600000, 540, true},
+    {"Notification", "record", 10000, 8, false},
+    {"AfterTool", "record", 10000, 8, false},
+    {"SessionEnd", "record", 10000, 8, false},
     {NULL, NULL, 0, 0, false},
 };
 

@@ -18,7 +18,7 @@
 /* An event that Tracekit listens to. */
 struct hook_event {
     const char *name;
-    const char *label; /* Gemini shows it while the hook runs: it speaks to the person */
+    const char *label; /* Gemini shows it, as a part of the name, while the hook runs: it speaks to the person */
     int timeout_ms;    /* Gemini's own; a call whose hook is late RUNS, so it lies well behind wait_s */
     int wait_s;        /* the hook's deadline */
     bool gates;

@@ -4,23 +4,21 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/definition.h"
 #include "cli/hook_command.h"
+#include "cli/hook_program.h"
 #include "cli/options.h"
 #include "cli/paths.h"
-#include "evidence/arena.h"
 #include "evidence/buf.h"
-#include "evidence/jcs.h"
-#include "evidence/json.h"
+#include "harness/settings.h"
 
 enum {
     MIN_WAIT_S = 1,
     MAX_WAIT_S = 590, /* the hook's own maximum, under Gemini's timeout of 600 */
     OUTPUT_BYTES = 64 << 10,
-    MEMORY_BYTES = 256 << 10,
 };
 
 static const char HELP[] =
@@ -29,7 +27,9 @@ static const char HELP[] =
     "\n"
     "Prints what belongs into Gemini CLI's settings.json (~/.gemini/settings.json, or for every user of this\n"
     "machine /etc/gemini-cli/settings.json), so that it asks the signer before each tool call and reports each\n"
-    "result. Merge it with what is there: a key may stand in the file once. \"advanced\" keeps a project's .env\n"
+    "result. `tracekit init` puts it there; by hand, merge it with what is there: a key may stand in the file\n"
+    "once. The name of the hooks is another one each time, so that no project can name it in order to switch them\n"
+    "off. \"advanced\" keeps a project's .env\n"
     "file from setting the one variable that ends the hook's shell too early and that the hook cannot unset.\n"
     "\n"
     "Options:\n";
@@ -66,7 +66,7 @@ static void describe(struct request *r, struct options_spec out[static OPTION_CO
 {
     const struct options_spec table[OPTION_COUNT + 1] = {
         {"agent", 0, "gemini", "whose settings", &r->agent, NULL},
-        {"event", 0, "EVENT", "only this one: SessionStart, BeforeTool, AfterTool or SessionEnd", &r->event, NULL},
+        {"event", 0, "EVENT", "only this one, as BeforeTool", &r->event, NULL},
         {"command", 0, "EVENT", "print only the command line of this event", &r->command, NULL},
         {"hook", 0, "PATH", "tracekit-hook; without this, the one beside this program", &r->hook, NULL},
         {"socket", 0, "PATH", "the signer's agent socket", &r->socket, NULL},
@@ -80,39 +80,9 @@ static void describe(struct request *r, struct options_spec out[static OPTION_CO
     memcpy(out, table, sizeof table);
 }
 
-/* Puts the path of tracekit-hook beside the running program into `out`. */
-static enum err default_hook(char out[static PATHS_MAX], struct fault *fault)
-{
-    static const char NAME[] = "tracekit-hook";
-    char path[PATHS_MAX];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-    size_t len = n > 0 ? (size_t)n : 0;
-    while (len > 0 && path[len - 1] != '/')
-        len--;
-    if (len == 0 || (size_t)n >= sizeof path || len + sizeof NAME > sizeof path)
-        return fault_set(fault, ERR_PATH, "cannot tell where this program lies; give --hook PATH");
-    memcpy(path + len, NAME, sizeof NAME);
-    memcpy(out, path, len + sizeof NAME);
-    return ERR_OK;
-}
-
-static enum err check_program(const char *path, struct fault *fault)
-{
-    struct stat st;
-    if (stat(path, &st) != 0)
-        return fault_set(fault, ERR_PATH, "there is no %.160s; install tracekit-hook there, or give --hook PATH", path);
-    if (!S_ISREG(st.st_mode) || access(path, X_OK) != 0)
-        return fault_set(fault, ERR_PATH, "%.160s is not a program that may be run; give --hook PATH", path);
-    return ERR_OK;
-}
-
 static enum err fill_paths(const struct request *r, struct definition *d, struct fault *fault)
 {
-    enum err e = r->hook != NULL ? paths_absolute(r->hook, d->hook, fault) : default_hook(d->hook, fault);
-    if (e == ERR_OK)
-        e = hook_command_check_path(d->hook, fault);
-    if (e == ERR_OK)
-        e = check_program(d->hook, fault);
+    enum err e = hook_program_find(r->hook, d->hook, fault);
     if (e == ERR_OK)
         e = paths_agent_socket(r->data, r->socket, d->socket, fault);
     if (e == ERR_OK)
@@ -128,7 +98,9 @@ static enum err fill_event(const struct request *r, struct definition *d, struct
     d->bare = r->command != NULL;
     d->only = name != NULL ? hook_command_event(name) : NULL;
     if (name != NULL && d->only == NULL)
-        return fault_set(fault, ERR_USAGE, "%.80s is no event of ours: SessionStart, BeforeTool, AfterTool, SessionEnd",
+        return fault_set(fault, ERR_USAGE,
+                         "%.80s is no event of ours: SessionStart, BeforeAgent, BeforeTool, Notification, AfterTool, "
+                         "SessionEnd",
                          name);
     return ERR_OK;
 }
@@ -153,82 +125,64 @@ static enum err fill(const struct request *r, struct definition *d, struct fault
     return e;
 }
 
-static void write_command(struct buf *out, const struct definition *d, const struct hook_event *event)
+static struct hook_command command(const struct definition *d, const struct hook_event *event)
 {
-    const struct hook_command c = {.event = event,
-                                   .hook = d->hook,
-                                   .socket = d->socket,
-                                   .signer_uid = d->signer_uid,
-                                   .wait_s = event->gates && d->wait_s != 0 ? d->wait_s : event->wait_s};
-    hook_command_write(out, &c);
+    return (struct hook_command){.event = event,
+                                 .hook = d->hook,
+                                 .socket = d->socket,
+                                 .signer_uid = d->signer_uid,
+                                 .wait_s = event->gates && d->wait_s != 0 ? d->wait_s : event->wait_s};
 }
 
-static enum err write_string(struct buf *out, struct arena *arena, const char *text, size_t len)
+/* What `tracekit init` would write into a file that is not there yet. */
+static enum err write_settings(struct buf *out, const struct definition *d, struct fault *fault)
 {
-    return jcs_write(out, json_new_text(arena, text, len));
-}
-
-static enum err write_event(struct buf *out, struct arena *arena, const struct definition *d,
-                            const struct hook_event *event)
-{
-    struct buf command;
-    buf_init(&command, OUTPUT_BYTES);
-    write_command(&command, d, event);
-    enum err e = buf_err(&command);
-    /* No matcher: every tool. */
-    buf_printf(out, "    \"%s\": [\n      {\n        \"hooks\": [\n          {\n", event->name);
-    buf_printf(out, "            \"type\": \"command\",\n            \"name\": \"%s\",\n", event->label);
-    buf_puts(out, "            \"command\": ");
+    struct settings *s = NULL;
+    char id[DEFINITION_ID_BYTES];
+    enum err e = definition_new_id(id, fault);
     if (e == ERR_OK)
-        e = write_string(out, arena, (const char *)command.data, command.len);
-    buf_printf(out, ",\n            \"timeout\": %d,\n            \"env\": {", event->timeout_ms);
-    for (const struct hook_variable *v = HOOK_COMMAND_ENVIRONMENT; v->name != NULL; v++)
-        buf_printf(out, "%s\"%s\": \"%s\"", v == HOOK_COMMAND_ENVIRONMENT ? "" : ", ", v->name, v->value);
-    buf_puts(out, "}\n          }\n        ]\n      }\n    ]");
-    buf_wipe(&command);
-    return e != ERR_OK ? e : buf_err(out);
+        e = settings_new(&s);
+    for (const struct hook_event *event = HOOK_COMMAND_EVENTS; e == ERR_OK && event->name != NULL; event++) {
+        const struct hook_command c = command(d, event);
+        if (d->only == NULL || event == d->only)
+            e = definition_put(s, &c, id, fault);
+    }
+    /* What no env of a hook can close: the loader asks only whether this variable is there. */
+    if (e == ERR_OK && d->only == NULL)
+        e = settings_put_excluded(s, DEFINITION_EXCLUDED, fault);
+    if (e == ERR_OK) {
+        size_t len = 0;
+        const char *text = settings_text(s, &len);
+        buf_put(out, text, len);
+        e = buf_err(out);
+    }
+    settings_free(s);
+    return e;
 }
 
-static enum err write_settings(struct buf *out, struct arena *arena, const struct definition *d)
+static enum err write_command(struct buf *out, const struct definition *d)
 {
-    bool first = true;
-    enum err e = ERR_OK;
-    buf_puts(out, "{\n  \"hooks\": {\n");
-    for (const struct hook_event *event = HOOK_COMMAND_EVENTS; event->name != NULL && e == ERR_OK; event++) {
-        if (d->only != NULL && event != d->only)
-            continue;
-        if (!first)
-            buf_puts(out, ",\n");
-        e = write_event(out, arena, d, event);
-        first = false;
-    }
-    buf_puts(out, "\n  }");
-    /* What no env of a hook can close: the loader asks only whether this variable is there. */
-    if (d->only == NULL)
-        buf_puts(out, ",\n  \"advanced\": {\"excludedEnvVars\": [\"LD_TRACE_LOADED_OBJECTS\"]}");
-    buf_puts(out, "\n}");
-    return e != ERR_OK ? e : buf_err(out);
+    const struct hook_command c = command(d, d->only);
+    hook_command_write(out, &c);
+    buf_putc(out, '\n');
+    return buf_err(out);
 }
 
 static int print(const struct cli *cli, const struct definition *d)
 {
-    struct arena *arena = arena_new(MEMORY_BYTES);
     struct buf out;
+    struct fault fault = {""};
     int code = CLI_DONE;
     buf_init(&out, OUTPUT_BYTES);
-    if (d->bare)
-        write_command(&out, d, d->only);
-    enum err e = d->bare ? buf_err(&out) : write_settings(&out, arena, d);
+    enum err e = d->bare ? write_command(&out, d) : write_settings(&out, d, &fault);
     if (e == ERR_OK) {
         fwrite(out.data, 1, out.len, cli->out.out);
-        fputc('\n', cli->out.out);
         if (fflush(cli->out.out) != 0 || ferror(cli->out.out))
-            e = ERR_IO;
+            e = fault_set(&fault, ERR_IO, "standard output cannot be written");
     }
     if (e != ERR_OK)
-        code = cli_fail(cli, e, e == ERR_IO ? "standard output cannot be written" : err_text(e), NULL);
+        code = cli_fail(cli, e, fault.text[0] != '\0' ? fault.text : err_text(e), NULL);
     buf_wipe(&out);
-    arena_free(arena);
     return code;
 }
 

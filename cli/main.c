@@ -9,10 +9,12 @@
 #include "cli/cli.h"
 #include "cli/export.h"
 #include "cli/hook_definition.h"
+#include "cli/init.h"
 #include "cli/runs.h"
 #include "cli/status.h"
 #include "cli/trust.h"
 #include "cli/up.h"
+#include "cli/uninstall.h"
 #include "verify/command.h"
 
 static int verify(struct cli *cli, int argc, char **argv)
@@ -29,6 +31,8 @@ static int hook_definition(struct cli *cli, int argc, char **argv)
 static int help(struct cli *cli, int argc, char **argv);
 
 static const struct cli_command COMMANDS[] = {
+    {"init", init_command, "make an agent ask before each tool call, and start the signer"},
+    {"uninstall", uninstall_command, "take that back"},
     {"up", up_command, "start the signer"},
     {"down", up_down_command, "stop the signer"},
     {"status", status_command, "whether all is in place, and what it does not protect"},

@@ -76,7 +76,7 @@ gemini "$gate"
 expect 'known limit: LD_TRACE_LOADED_OBJECTS opens the gate, set to anything' ALLOW
 
 check 'but the definition keeps it out of a .env file' grep -qF \
-  '"advanced": {"excludedEnvVars": ["LD_TRACE_LOADED_OBJECTS"]}' <(definition)
+  '"advanced": { "excludedEnvVars": [ "LD_TRACE_LOADED_OBJECTS" ] }' <(definition | tr -s '\n ' ' ')
 
 start_signer allow
 for wish in "LC_ALL=tr_TR.UTF-8" POSIXLY_CORRECT=1 'GLIBC_TUNABLES=glibc.malloc.check=3' BASH_COMPAT=31 LD_BIND_NOW=1; do
@@ -103,14 +103,16 @@ is_json() {
 }
 definition >"$work/definition"
 check 'the definition is JSON' is_json "$work/definition"
-for event in SessionStart BeforeTool AfterTool SessionEnd; do
+for event in SessionStart BeforeAgent BeforeTool Notification AfterTool SessionEnd; do
   check "the definition has $event once" test "$(grep -c "\"$event\": \[" "$work/definition")" = 1
   definition --event $event >"$work/one"
   check "--event $event alone is JSON" is_json "$work/one"
   check "--event $event holds that event alone" test "$(grep -c '"command": ' "$work/one")" = 1
 done
 check 'BeforeTool has ten minutes' grep -q '"timeout": 600000,' <(definition --event BeforeTool)
-check 'the others have ten seconds' test "$(grep -c '"timeout": 10000,' "$work/definition")" = 3
+check 'the others have ten seconds' test "$(grep -c '"timeout": 10000,' "$work/definition")" = 5
+check 'all hooks have names of one installation' test \
+  "$(sed -n 's/.*"name": "tracekit \([0-9a-f]\{6\}\): .*/\1/p' "$work/definition" | sort | uniq -c | sed 's/ [0-9a-f]*$//')" -eq 6
 check 'the gate waits 540 s' grep -q -- '--wait 540;' <(command_of BeforeTool)
 check 'the others wait 8 s' grep -q -- '--wait 8; exit 0$' <(command_of AfterTool)
 check '--wait is for the gate' grep -q -- '--wait 8; exit 0$' <(command_of AfterTool --wait 30)

@@ -30,7 +30,7 @@ help_of() { # help_of PROGRAM NAME
 # The options that a help text names in its usage and explains below.
 help_options() {
   awk '/^$/ { explains = 1 } !explains { print } explains && /^  -/ { sub(/^  /, ""); sub(/  .*/, ""); print }' "$1" |
-    grep -oE -- '(^|[^A-Za-z0-9-])--?[a-z][a-z-]*' | sed 's/^[^-]*//' | sort -u
+    grep -oE -- '(^|[^A-Za-z0-9-])--?[a-z][a-z0-9-]*' | sed 's/^[^-]*//' | sort -u
 }
 
 help_statuses() {

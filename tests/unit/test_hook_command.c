@@ -54,7 +54,7 @@ static void events_have_time(void **state)
         assert_true((e->wait_s + 2) * 1000 <= e->timeout_ms);
         gates += e->gates;
     }
-    assert_int_equal(count, 4);
+    assert_int_equal(count, 6);
     assert_int_equal(gates, 1);
     assert_true(hook_command_event("BeforeTool")->gates);
     assert_null(hook_command_event("beforetool"));
