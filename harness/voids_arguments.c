@@ -6,24 +6,27 @@
 /* Gemini's parser (yargs) takes names in more spellings than the documented one: --experimentalAcp, ---acp, --acp-,
  * --sandbox.x. What is spelled in one of these ways counts as given, whatever its value is. */
 
-enum flag { FLAG_SANDBOX, FLAG_ACP, FLAG_OLD_ACP, FLAG_COUNT };
+enum flag { FLAG_SANDBOX, FLAG_ACP, FLAG_OLD_ACP, FLAG_SKIP_TRUST, FLAG_COUNT };
 
 static const struct {
-    const char *name;  /* lower case, without dashes */
-    const char *usual; /* behind the two dashes */
+    const char *name;           /* lower case, without dashes */
+    const char *usual, *usual2; /* behind the two dashes */
     const char *what, *why, *remedy;
 } FLAGS[FLAG_COUNT] = {
-    [FLAG_SANDBOX] = {"sandbox", "sandbox", "--sandbox",
+    [FLAG_SANDBOX] = {"sandbox", "sandbox", "s", "--sandbox",
                       "moves Gemini into a container whose copy of the settings has no hooks",
                       "leave it out; security.toolSandboxing confines the tools and keeps the hooks"},
-    [FLAG_ACP] = {"acp", "acp", "--acp", "makes an editor's session, in which no tool hook is run",
+    [FLAG_ACP] = {"acp", "acp", "acp", "--acp", "makes an editor's session, in which no tool hook is run",
                   "leave it out; the gate holds in a terminal and with -p only"},
-    [FLAG_OLD_ACP] = {"experimentalacp", "experimental-acp", "--experimental-acp",
+    [FLAG_OLD_ACP] = {"experimentalacp", "experimental-acp", "experimentalAcp", "--experimental-acp",
                       "makes an editor's session, in which no tool hook is run",
                       "leave it out; the gate holds in a terminal and with -p only"},
+    /* Nothing void: `why` is NULL. */
+    [FLAG_SKIP_TRUST] = {"skiptrust", "skip-trust", "skipTrust", "--skip-trust", NULL, NULL},
 };
 
 struct reading {
+    bool given[FLAG_COUNT];
     bool on[FLAG_COUNT];     /* the last word on each */
     bool sticky[FLAG_COUNT]; /* spelled in a way that no later word takes back */
     bool takes_next;         /* the last word may have the next one as its value, even "--" */
@@ -34,11 +37,12 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Whether the first `len` bytes of `word` are `name` when case, dashes, underscores and what follows a dot do not count. */
+/* Whether the first `len` bytes of `word` are `name` when case, dashes, underscores, and what follows a dot or the end of
+ * a line (one of Unicode's, too) do not count. */
 static bool resembles(const char *word, size_t len, const char *name)
 {
     size_t at = 0;
-    for (size_t i = 0; i < len && word[i] != '.'; i++) {
+    for (size_t i = 0; i < len && strchr(".\n\r\xe2", word[i]) == NULL; i++) {
         if (word[i] == '-' || word[i] == '_')
             continue;
         if (name[at] == '\0' || lower(word[i]) != name[at])
@@ -56,24 +60,19 @@ static bool is(const char *word, size_t len, const char *text)
 /* The flag that a long option's name means, or FLAG_COUNT. *usual: it is spelled as documented. */
 static enum flag look_up(const char *name, size_t len, bool *usual)
 {
-    size_t end = 0;
-    while (end < len && name[end] != '.')
-        end++;
-    *usual = is(name, len, "s");
-    if (is(name, end, "s") || resembles(name, end, "s"))
-        return FLAG_SANDBOX;
     for (size_t f = 0; f < FLAG_COUNT; f++) {
-        *usual = is(name, len, FLAGS[f].usual);
+        *usual = is(name, len, FLAGS[f].usual) || is(name, len, FLAGS[f].usual2);
         if (*usual || resembles(name, len, FLAGS[f].name))
             return (enum flag)f;
     }
-    return FLAG_COUNT;
+    return resembles(name, len, "s") ? FLAG_SANDBOX : FLAG_COUNT;
 }
 
 static void set(struct reading *r, enum flag f, bool usual, bool on)
 {
     if (f == FLAG_COUNT)
         return;
+    r->given[f] = true;
     r->on[f] = on;
     if (!usual)
         r->sticky[f] = true;
@@ -94,12 +93,10 @@ static void read_long(struct reading *r, const char *word, const char *next)
         set(r, f, usual, is_true(equals + 1));
         return;
     }
-    if (strncmp(name, "no-", 3) == 0 && look_up(name + 3, strlen(name + 3), &usual) != FLAG_COUNT && usual) {
-        set(r, look_up(name + 3, strlen(name + 3), &usual), true, false);
-        return;
-    }
+    bool negated = strncmp(name, "no-", 3) == 0;
+    name += negated ? 3 : 0;
     enum flag f = look_up(name, strlen(name), &usual);
-    set(r, f, usual, next == NULL || strcmp(next, "false") != 0);
+    set(r, f, usual, !negated && (next == NULL || strcmp(next, "false") != 0));
 }
 
 static bool is_word_character(char c)
@@ -149,28 +146,41 @@ static bool is_command(const char *word)
     return false;
 }
 
-void voids_arguments(struct voids *v, size_t count, const char *const *arguments)
+static void read_all(struct reading *r, size_t count, const char *const *arguments)
 {
-    struct reading r = {.takes_next = false};
     if (count > 0 && is_command(arguments[0]))
         return;
     for (size_t i = 0; i < count; i++) {
         const char *word = arguments[i], *next = i + 1 < count ? arguments[i + 1] : NULL;
-        bool taken = r.takes_next;
-        r.takes_next = false;
+        bool taken = r->takes_next;
+        r->takes_next = false;
         if (strcmp(word, "--") == 0) {
             if (!taken)
-                break;
+                return;
             continue;
         }
         if (word[0] != '-' || word[1] == '\0')
             continue;
         if (word[1] == '-')
-            read_long(&r, word, next);
+            read_long(r, word, next);
         else
-            read_short(&r, word, next);
+            read_short(r, word, next);
     }
+}
+
+void voids_arguments(struct voids *v, size_t count, const char *const *arguments)
+{
+    struct reading r = {.takes_next = false};
+    read_all(&r, count, arguments);
     for (size_t f = 0; f < FLAG_COUNT; f++)
-        if (r.on[f] || r.sticky[f])
+        if (FLAGS[f].why != NULL && (r.on[f] || r.sticky[f]))
             voids_add(v, FLAGS[f].what, FLAGS[f].why, FLAGS[f].remedy);
+}
+
+void voids_flags(size_t count, const char *const *arguments, struct voids_flags *out)
+{
+    struct reading r = {.takes_next = false};
+    read_all(&r, count, arguments);
+    out->skip_trust = r.on[FLAG_SKIP_TRUST] && !r.sticky[FLAG_SKIP_TRUST];
+    out->no_sandbox = r.given[FLAG_SANDBOX] && !r.on[FLAG_SANDBOX] && !r.sticky[FLAG_SANDBOX];
 }
