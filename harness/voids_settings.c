@@ -12,7 +12,6 @@ struct entry {
     const struct settings_node *definition, *hook;
     const char *name, *command; /* "" when it has none */
     const char *fault;          /* what makes it less than our gate, or NULL */
-    const char *fault_key;
 };
 
 enum { ENTRIES = 2000 };
@@ -27,7 +26,7 @@ struct entries {
 static void add(struct voids *v, const char *key, enum settings_scope scope, const char *why, const char *remedy)
 {
     char what[VOIDS_WHAT_BYTES];
-    snprintf(what, sizeof what, "%s (%s)", key, settings_scope_name(scope));
+    snprintf(what, sizeof what, "%.60s (%.30s)", key, settings_scope_name(scope));
     voids_add(v, what, why, remedy);
 }
 
@@ -70,11 +69,13 @@ static bool waits_long_enough(const struct settings_node *timeout, long wait_s)
 /* Fills in what is wrong with an entry of ours. That it may be for some tools only is no matter here. */
 static void judge(struct entry *e)
 {
+    const struct settings_node *name = settings_node_at(e->hook, "name");
     const char *type = settings_node_text(settings_node_at(e->hook, "type"));
     long wait_s = 0;
-    e->fault_key = "hooks.BeforeTool";
     if (type == NULL || strcmp(type, "command") != 0)
-        e->fault = "the gate's type is not command: it does not run, and calls run without it";
+        e->fault = "the gate's type is not command: calls may run without it";
+    else if (name != NULL && settings_node_text(name) == NULL)
+        e->fault = "the gate's name is no plain text: it cannot be told what switches it off";
     else if (!hook_line_is_whole(e->command, &wait_s))
         e->fault = "the gate's command line is not as it is printed: calls may run without an answer";
     else if (!waits_long_enough(settings_node_at(e->hook, "timeout"), wait_s))
@@ -132,7 +133,7 @@ static const struct settings_node *disabled_by(const struct settings_node *merge
 {
     const struct settings_node *list = settings_node_at(merged, "hooksConfig.disabled");
     const char *name = e->name[0] != '\0' ? e->name : e->command, *text = settings_node_text(list);
-    if (text != NULL && strstr(text, name) != NULL)
+    if (settings_node_truthy(list) && list->kind != SETTINGS_LIST && (text == NULL || strstr(text, name) != NULL))
         return list;
     for (const struct settings_node *n = list != NULL ? list->first : NULL; n != NULL; n = n->next) {
         const char *one = settings_node_text(n);
@@ -157,7 +158,7 @@ static bool check_gate(struct voids *v, const struct entries *entries, const str
     const struct settings_node *disabled = disabled_by(merged, e);
     const struct entry *shadow = shadow_of(entries, e);
     if (e->fault != NULL)
-        add(v, e->fault_key, e->definition->scope, e->fault, DEFINE);
+        add(v, "hooks.BeforeTool", e->definition->scope, e->fault, DEFINE);
     else if (!matches_all(settings_node_at(e->definition, "matcher")))
         add(v, "hooks.BeforeTool", e->definition->scope, "the gate's matcher lets calls of other tools by", DEFINE);
     else if (disabled != NULL)
@@ -193,8 +194,8 @@ static void check_entries(struct voids *v, const struct entries *entries, const 
 static void check_matchers(struct voids *v, const struct settings_node *hooks, const char *event)
 {
     const struct settings_node *list = settings_node_member(hooks, event, strlen(event));
-    char key[VOIDS_WHAT_BYTES];
-    snprintf(key, sizeof key, "hooks.%s matcher", event);
+    char key[48];
+    snprintf(key, sizeof key, "hooks.%.24s matcher", event);
     for (const struct settings_node *d = list != NULL ? list->first : NULL; d != NULL; d = d->next) {
         const struct settings_node *matcher = settings_node_at(d, "matcher");
         if (settings_node_truthy(matcher) && !(matcher->kind == SETTINGS_VALUE && json_is(matcher->value, JSON_STRING)))
