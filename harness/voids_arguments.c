@@ -111,14 +111,16 @@ static bool is_number(const char *text)
     return digits > 0 && strspn(text, "0123456789.e-") == strlen(text);
 }
 
-/* A bundle of letters. The last one may have its value in the next word. */
+/* A bundle of letters. The last one may have its value in the next word. A word that begins with a digit may itself be the
+ * value of the word before it, and so takes nothing back. */
 static void read_short(struct reading *r, const char *word, const char *next)
 {
+    bool firm = word[1] < '0' || word[1] > '9';
     for (const char *at = word + 1; *at != '\0'; at++) {
         const char *rest = at + 1;
         bool last = *rest == '\0', ours = *at == 's';
         if (!last && *rest == '=' && rest[1] != '\0') {
-            set(r, ours ? FLAG_SANDBOX : FLAG_COUNT, true, is_true(rest + 1));
+            set(r, ours && (firm || is_true(rest + 1)) ? FLAG_SANDBOX : FLAG_COUNT, true, is_true(rest + 1));
             return;
         }
         if (ours && *rest == '.' && at == word + 1) {
@@ -126,11 +128,12 @@ static void read_short(struct reading *r, const char *word, const char *next)
             return;
         }
         if (!last && (is_number(rest) || (!is_word_character(*rest) && *rest != '='))) {
-            set(r, ours ? FLAG_SANDBOX : FLAG_COUNT, true, false);
+            set(r, ours && firm ? FLAG_SANDBOX : FLAG_COUNT, true, false);
             return;
         }
-        if (ours)
-            set(r, FLAG_SANDBOX, true, !last || next == NULL || strcmp(next, "false") != 0);
+        bool on = !last || next == NULL || strcmp(next, "false") != 0;
+        if (ours && (firm || on))
+            set(r, FLAG_SANDBOX, true, on);
         /* Letters that take no value, or take none that begins with a dash. */
         r->takes_next = last && strchr("dsylvhmpieo", *at) == NULL;
     }

@@ -5,6 +5,7 @@
 enum { TRIMMED_BYTES = 32 };
 
 static const char UNSET[] = "unset it before Gemini starts";
+static const char FUNCTION[] = "takes the place of a command in the hook's shell: calls may run without an answer";
 
 static bool is_space(char c)
 {
@@ -114,6 +115,11 @@ static const struct {
     {"LD_TRACE_LOADED_OBJECTS", is_set, "ends the hook's shell before it runs anything: every call runs", UNSET},
     /* Up to glibc 2.35. */
     {"LD_TRACE_PRELINKING", is_set, "may end the hook's shell before it runs anything: every call runs", UNSET},
+    /* Functions that a bash before 4.3 has exported, with the names that the hook's command line calls. What a newer one
+     * has exported, the definition's env takes back. */
+    {"BASH_FUNC_[()", is_set, FUNCTION, UNSET},
+    {"BASH_FUNC_exit()", is_set, FUNCTION, UNSET},
+    {"BASH_FUNC_echo()", is_set, FUNCTION, UNSET},
     {"NODE_OPTIONS", changes_node, "runs other code inside Gemini, or keeps it from starting hooks",
      "take --require, --import, --loader and --permission out of it"},
 };
