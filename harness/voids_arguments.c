@@ -30,6 +30,7 @@ struct reading {
     bool on[FLAG_COUNT];     /* the last word on each */
     bool sticky[FLAG_COUNT]; /* spelled in a way that no later word takes back */
     bool takes_next;         /* the last word may have the next one as its value, even "--" */
+    bool unsure;             /* a "--" may have been such a value, or the end of all flags */
 };
 
 static char lower(char c)
@@ -160,6 +161,7 @@ static void read_all(struct reading *r, size_t count, const char *const *argumen
         if (strcmp(word, "--") == 0) {
             if (!taken)
                 return;
+            r->unsure = true;
             continue;
         }
         if (word[0] != '-' || word[1] == '\0')
@@ -184,6 +186,6 @@ void voids_flags(size_t count, const char *const *arguments, struct voids_flags 
 {
     struct reading r = {.takes_next = false};
     read_all(&r, count, arguments);
-    out->skip_trust = r.on[FLAG_SKIP_TRUST] && !r.sticky[FLAG_SKIP_TRUST];
-    out->no_sandbox = r.given[FLAG_SANDBOX] && !r.on[FLAG_SANDBOX] && !r.sticky[FLAG_SANDBOX];
+    out->skip_trust = !r.unsure && r.on[FLAG_SKIP_TRUST] && !r.sticky[FLAG_SKIP_TRUST];
+    out->no_sandbox = !r.unsure && r.given[FLAG_SANDBOX] && !r.on[FLAG_SANDBOX] && !r.sticky[FLAG_SANDBOX];
 }

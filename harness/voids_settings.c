@@ -59,7 +59,7 @@ static bool environment_is_ours(const struct settings_node *env)
 }
 
 /* Whether Gemini waits longer than the hook. Nothing else than a number in this range means what it says. */
-static bool waits_long_enough(const struct settings_node *timeout, long wait_s)
+static bool waits_long_enough(const struct settings_node *timeout, uint32_t wait_s)
 {
     double ms = 0;
     return timeout != NULL && timeout->kind == SETTINGS_VALUE && json_number(timeout->value, &ms) &&
@@ -71,14 +71,14 @@ static void judge(struct entry *e)
 {
     const struct settings_node *name = settings_node_at(e->hook, "name");
     const char *type = settings_node_text(settings_node_at(e->hook, "type"));
-    long wait_s = 0;
+    struct hook_line line;
     if (type == NULL || strcmp(type, "command") != 0)
         e->fault = "the gate's type is not command: calls may run without it";
     else if (name != NULL && settings_node_text(name) == NULL)
         e->fault = "the gate's name is no plain text: it cannot be told what switches it off";
-    else if (!hook_line_is_whole(e->command, &wait_s))
+    else if (!hook_line_read(e->command, &line))
         e->fault = "the gate's command line is not as it is printed: calls may run without an answer";
-    else if (!waits_long_enough(settings_node_at(e->hook, "timeout"), wait_s))
+    else if (!waits_long_enough(settings_node_at(e->hook, "timeout"), line.wait_s))
         e->fault = "Gemini's timeout ends the gate before the signer has answered: the call runs";
     else if (!environment_is_ours(settings_node_at(e->hook, "env")))
         e->fault = "the gate's env is not as it is printed: a project can end the hook's shell";
@@ -172,7 +172,8 @@ static bool check_gate(struct voids *v, const struct entries *entries, const str
     return false;
 }
 
-static void check_entries(struct voids *v, const struct entries *entries, const struct settings_node *merged)
+/* Returns the command line of the gate that holds, or NULL. */
+static const char *check_entries(struct voids *v, const struct entries *entries, const struct settings_node *merged)
 {
     struct voids said = {.count = 0};
     bool any = false;
@@ -181,13 +182,14 @@ static void check_entries(struct voids *v, const struct entries *entries, const 
             continue;
         any = true;
         if (check_gate(&said, entries, &entries->list[i], merged))
-            return;
+            return entries->list[i].command;
     }
     for (size_t i = 0; i < said.count; i++)
         voids_add(v, said.list[i].what, said.list[i].why, said.list[i].remedy);
     if (!any)
         voids_add(v, "hooks.BeforeTool", "no hook of tracekit's is there: nothing asks the signer",
                   "put the output of `tracekit hook-definition --agent gemini` into the settings");
+    return NULL;
 }
 
 /* A matcher that is no text makes Gemini fail before it runs any hook of the event. */
@@ -204,7 +206,7 @@ static void check_matchers(struct voids *v, const struct settings_node *hooks, c
     }
 }
 
-static enum err check_hooks(struct voids *v, struct arena *arena, const struct settings_node *merged)
+static enum err check_hooks(struct voids *v, struct arena *arena, const struct settings_node *merged, const char **line)
 {
     const struct settings_node *hooks = settings_node_at(merged, "hooks"),
                                *gate = settings_node_at(hooks, "BeforeTool");
@@ -221,7 +223,7 @@ static enum err check_hooks(struct voids *v, struct arena *arena, const struct s
         collect(entries, gate);
     if (entries->more)
         voids_add(v, "hooks.BeforeTool", "has more entries than can be checked", "remove some");
-    check_entries(v, entries, merged);
+    *line = check_entries(v, entries, merged);
     check_matchers(v, hooks, "BeforeTool");
     check_matchers(v, hooks, "AfterTool");
     return ERR_OK;
@@ -268,11 +270,13 @@ static bool sandbox_is_on(const struct settings_node *sandbox)
     return command == NULL || settings_node_is(command, JSON_NULL) || starts_sandbox(command);
 }
 
-enum err voids_settings(struct voids *v, struct arena *arena, const struct settings_node *merged, bool sandbox_counts)
+enum err voids_settings(struct voids *v, struct arena *arena, const struct settings_node *merged, bool sandbox_counts,
+                        const char **line)
 {
     const struct settings_node *enabled = settings_node_at(merged, "hooksConfig.enabled"),
                                *sandbox = settings_node_at(merged, "tools.sandbox");
-    enum err e = check_hooks(v, arena, merged);
+    *line = NULL;
+    enum err e = check_hooks(v, arena, merged, line);
     if (is_off(enabled))
         add(v, "hooksConfig.enabled", enabled->scope, "switches all hooks off", "set it to true, or leave it out");
     if (sandbox_counts && sandbox_is_on(sandbox))

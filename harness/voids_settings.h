@@ -12,8 +12,9 @@
 #include "harness/voids.h"
 
 /* `merged` comes from settings_merge. `sandbox_counts`: neither an argument nor the environment overrides tools.sandbox.
- * Errors: NOMEM. */
-enum err voids_settings(struct voids *v, struct arena *arena, const struct settings_node *merged,
-                        bool sandbox_counts) MUST_USE;
+ * *line: the command line of the gate that holds, for hook_line_read; NULL when none does. Borrowed from `merged`. Errors:
+ * NOMEM. */
+enum err voids_settings(struct voids *v, struct arena *arena, const struct settings_node *merged, bool sandbox_counts,
+                        const char **line) MUST_USE;
 
 #endif
