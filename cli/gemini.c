@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/gemini_check.h"
+#include "cli/link.h"
 #include "evidence/json.h"
 
 enum { MAX_OWN_WORDS = 8, JSON_BYTES = 1 << 20 };
@@ -18,11 +19,11 @@ static const char TEXT[] =
     "trusts this folder, and that the signer answers. If anything makes the gate void or cannot be checked, it is\n"
     "named, and Gemini is not started.\n"
     "\n"
+    "The signer that is asked is the one that the settings name. With --data or --socket, the signer whose control\n"
+    "socket that is must answer as well.\n"
+    "\n"
     "The first word that is no option of ours, or --, ends our options. `tracekit gemini -- --help` is Gemini's help.\n"
     "What changes while Gemini runs is not seen, nor a `gemini` that is started by itself.\n";
-
-static const char NOT_HERE[] =
-    "the signer is the one that Gemini's settings name: --data and --socket are not for this";
 
 /* How many words in front are our own options. */
 static int own_words(int argc, char **argv)
@@ -136,6 +137,18 @@ static int start(const struct cli *cli, const char *program, int count, char **a
     return cli_fail(cli, ERR_IO, text, "Is it installed well? Try it by itself");
 }
 
+static int say_hello(const struct cli *cli)
+{
+    struct link link;
+    const struct json *reply = NULL;
+    int code = link_open(cli, &link);
+    if (code != CLI_DONE)
+        return code;
+    code = link_call(&link, link_request(&link, "hello"), false, NULL, &reply);
+    link_close(&link);
+    return code;
+}
+
 static int refusal(const struct gemini_check *c)
 {
     return c->no_signer && c->voids.count == 0 && c->fault_count == 1 ? CLI_UNREACHABLE : CLI_FAILED;
@@ -179,10 +192,11 @@ int gemini_command(struct cli *cli, int argc, char **argv)
     memcpy(words, argv, (size_t)count * sizeof *words);
     if (!cli_parse(cli, &usage, own, count, words, &code))
         return code;
-    if (cli->data != NULL || cli->socket != NULL)
-        return cli_misuse(cli, NOT_HERE);
     if (cli->json && !check_only)
         return cli_misuse(cli, "--json goes with --check");
+    code = cli->data != NULL || cli->socket != NULL ? say_hello(cli) : CLI_DONE;
+    if (code != CLI_DONE)
+        return code;
     count += count < argc && strcmp(argv[count], "--") == 0 ? 1 : 0;
     return run(cli, check_only, argc - count, argv + count);
 }

@@ -83,11 +83,11 @@ static void check_env_file(struct gemini_check *c)
     const struct settings_file *file = &c->files.env;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct voids found = {.count = 0};
-        const struct env_value value = {&found, names[i]};
+        struct env_value value = {&found, names[i]};
         char what[VOIDS_WHAT_BYTES];
         if (!gemini_files_env_counts(&c->files, names[i]))
             continue;
-        dotenv_values(file->text, file->len, names[i], judge_env_value, (void *)&value);
+        dotenv_values(file->text, file->len, names[i], judge_env_value, &value);
         if (found.count == 0)
             continue;
         snprintf(what, sizeof what, "%.40s (.env)", names[i]);
