@@ -46,9 +46,9 @@ static int own_words(int argc, char **argv)
 
 static void put_finding(const struct cli *cli, const struct voids_finding *f)
 {
-    char text[sizeof f->what + 256];
-    snprintf(text, sizeof text, "%s %s", f->what, f->why);
-    cli_fail(cli, ERR_STATE, text, f->remedy);
+    char text[sizeof f->what + 400];
+    snprintf(text, sizeof text, "%s: %s; %s", f->what, f->why, f->remedy);
+    cli_fail(cli, ERR_STATE, text, NULL);
 }
 
 static void put_file(const struct cli *cli, const char *what, const struct settings_file *file)

@@ -187,7 +187,7 @@ static const char *check_entries(struct voids *v, const struct entries *entries,
     for (size_t i = 0; i < said.count; i++)
         voids_add(v, said.list[i].what, said.list[i].why, said.list[i].remedy);
     if (!any)
-        voids_add(v, "hooks.BeforeTool", "no hook of tracekit's is there: nothing asks the signer",
+        voids_add(v, "hooks.BeforeTool", "has no hook of tracekit's: nothing asks the signer",
                   "put the output of `tracekit hook-definition --agent gemini` into the settings");
     return NULL;
 }
