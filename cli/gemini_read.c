@@ -1,3 +1,5 @@
+#define _XOPEN_SOURCE 700 /* realpath */
+
 #include "cli/gemini_read.h"
 
 #include <errno.h>

@@ -78,7 +78,7 @@ enum err settings_read(struct arena *arena, const struct settings_file *file, en
         return fault_set(fault, ERR_TOO_LARGE, "%.200s is larger than %d bytes", file->path, SETTINGS_FILE_BYTES);
     buf_init(&text, 3 * SETTINGS_FILE_BYTES + 1);
     settings_node_repair(&text, file->text, file->len);
-    buf_putc(&text, '\n');
+    buf_putc(&text, ' ');
     enum err e = buf_err(&text);
     if (e == ERR_OK)
         e = parse(arena, file, &text, &json, fault);
