@@ -41,7 +41,9 @@ struct voids_flags {
 };
 void voids_flags(size_t count, const char *const *arguments, struct voids_flags *out);
 
-/* One variable of the environment Gemini is (to be) started with. `value` is read and never kept. */
+/* One variable of the environment Gemini is (to be) started with. `value` is read and never kept.
+ * Variables that only say where files lie (GEMINI_CLI_HOME, GEMINI_CLI_SYSTEM_SETTINGS_PATH) are no finding: what counts is
+ * what stands there. Nor are those that the definition's env takes back (BASH_ENV). */
 void voids_variable(struct voids *v, const char *name, const char *value);
 
 #endif
