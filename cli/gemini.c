@@ -70,7 +70,7 @@ static void print_findings(const struct cli *cli, const struct gemini_check *c)
         cli_fail(cli, ERR_STATE, "there is more than can be shown", NULL);
     fputs("Files that Gemini would read here:\n", cli->err.out);
     for (size_t s = SETTINGS_SYSTEM_DEFAULTS; s < SETTINGS_SCOPES; s++)
-        put_file(cli, settings_scope_name((enum settings_scope)s), &c->files.settings[s]);
+        put_file(cli, effective_scope_name((enum settings_scope)s), &c->files.settings[s]);
     put_file(cli, ".env", &c->files.env);
 }
 

@@ -101,7 +101,7 @@ static enum err parse_settings(struct gemini_files *f, struct settings_node *out
     const struct settings_environment env = {look_up, NULL};
     enum err e = ERR_OK;
     for (size_t s = SETTINGS_SYSTEM_DEFAULTS; s < SETTINGS_SCOPES && e == ERR_OK; s++)
-        e = settings_read(f->arena, &f->settings[s], (enum settings_scope)s, &env, &out[s], fault);
+        e = effective_read(f->arena, &f->settings[s], (enum settings_scope)s, &env, &out[s], fault);
     return e;
 }
 
@@ -132,7 +132,7 @@ static enum err judge_trust(struct gemini_files *f, struct settings_node *const 
         return ERR_OK;
     memcpy(others, files, sizeof others);
     others[SETTINGS_WORKSPACE] = NULL;
-    enum err e = settings_merge(f->arena, others, &merged);
+    enum err e = effective_merge(f->arena, others, &merged);
     if (e != ERR_OK)
         return e;
     const struct settings_node *enabled = settings_node_at(merged, "security.folderTrust.enabled");
@@ -157,7 +157,7 @@ enum err gemini_files_open(struct gemini_files *out, struct fault *fault)
     if (!out->trusted && !out->unsure)
         files[SETTINGS_WORKSPACE] = NULL;
     if (e == ERR_OK)
-        e = settings_merge(out->arena, files, &merged);
+        e = effective_merge(out->arena, files, &merged);
     out->merged = merged;
     if (e != ERR_OK && fault->text[0] == '\0')
         fault_set(fault, e, "the settings cannot be read: %s", err_text(e));

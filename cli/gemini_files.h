@@ -11,8 +11,8 @@
 
 #include "cli/paths.h"
 #include "evidence/arena.h"
+#include "harness/effective.h"
 #include "harness/folders.h"
-#include "harness/settings.h"
 
 struct gemini_files {
     struct arena *arena;                                       /* holds everything */
@@ -24,7 +24,7 @@ struct gemini_files {
     struct settings_file env; /* the .env file; see gemini_files_env */
 };
 
-/* Reads and merges. `out` is zeroed before, and wiped with gemini_files_close in any case. Errors: those of settings_read
+/* Reads and merges. `out` is zeroed before, and wiped with gemini_files_close in any case. Errors: those of effective_read
  * and folders_judge; PATH (no home, no present directory), IO (a file that cannot be read), with a fault that names the
  * file. */
 enum err gemini_files_open(struct gemini_files *out, struct fault *fault) MUST_USE;

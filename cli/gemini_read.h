@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 #include "evidence/arena.h"
+#include "harness/effective.h"
 #include "harness/folders.h"
-#include "harness/settings.h"
 
 /* Reads file->path into file->text and file->len; leaves them when there is no such file. Errors: IO (it cannot be read,
  * or is no regular file), TOO_LARGE (over SETTINGS_FILE_BYTES), NOMEM. */

@@ -160,7 +160,7 @@ enum err folders_judge(struct arena *arena, const struct settings_file *file, co
                        enum folders_answer *out, struct fault *fault)
 {
     struct settings_node *root = NULL;
-    enum err e = settings_read(arena, file, SETTINGS_USER, NULL, &root, fault);
+    enum err e = effective_read(arena, file, SETTINGS_USER, NULL, &root, fault);
     if (e != ERR_OK || root == NULL) {
         if (e == ERR_OK)
             *out = FOLDERS_UNKNOWN;

@@ -7,7 +7,7 @@
 #ifndef HARNESS_FOLDERS_H
 #define HARNESS_FOLDERS_H
 
-#include "harness/settings.h"
+#include "harness/effective.h"
 
 enum { FOLDERS_RULES = 1000, FOLDERS_PATH_BYTES = 4096 };
 

@@ -26,7 +26,7 @@ struct entries {
 static void add(struct voids *v, const char *key, enum settings_scope scope, const char *why, const char *remedy)
 {
     char what[VOIDS_WHAT_BYTES];
-    snprintf(what, sizeof what, "%.60s (%.30s)", key, settings_scope_name(scope));
+    snprintf(what, sizeof what, "%.60s (%.30s)", key, effective_scope_name(scope));
     voids_add(v, what, why, remedy);
 }
 

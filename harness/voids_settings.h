@@ -8,10 +8,10 @@
 #define HARNESS_VOIDS_SETTINGS_H
 
 #include "evidence/err.h"
-#include "harness/settings.h"
+#include "harness/effective.h"
 #include "harness/voids.h"
 
-/* `merged` comes from settings_merge. `sandbox_counts`: neither an argument nor the environment overrides tools.sandbox.
+/* `merged` comes from effective_merge. `sandbox_counts`: neither an argument nor the environment overrides tools.sandbox.
  * *line: the command line of the gate that holds, for hook_line_read; NULL when none does. Borrowed from `merged`. Errors:
  * NOMEM. */
 enum err voids_settings(struct voids *v, struct arena *arena, const struct settings_node *merged, bool sandbox_counts,

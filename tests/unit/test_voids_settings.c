@@ -69,9 +69,9 @@ static void judge(const char *user, const char *workspace, const char *system, s
     const char *line = NULL;
     for (size_t s = SETTINGS_USER; s < SETTINGS_SCOPES; s++) {
         const struct settings_file file = {"file", texts[s], texts[s] != NULL ? strlen(texts[s]) : 0};
-        assert_int_equal(settings_read(arena, &file, (enum settings_scope)s, NULL, &files[s], NULL), ERR_OK);
+        assert_int_equal(effective_read(arena, &file, (enum settings_scope)s, NULL, &files[s], NULL), ERR_OK);
     }
-    assert_int_equal(settings_merge(arena, files, &merged), ERR_OK);
+    assert_int_equal(effective_merge(arena, files, &merged), ERR_OK);
     assert_int_equal(voids_settings(v, arena, merged, true, &line), ERR_OK);
     assert_true(line == NULL || strcmp(line, rig.line) == 0);
     arena_free(arena);

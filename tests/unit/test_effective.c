@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "evidence/jcs.h"
-#include "harness/settings.h"
+#include "harness/effective.h"
 #include "tests/unit/lines.h"
 
 static const char *look_up(void *context, const char *name)
@@ -44,7 +44,7 @@ static struct settings_node *read(struct arena *arena, const char *text, enum se
     const struct settings_file file = {"file", text, text != NULL ? strlen(text) : 0};
     struct settings_node *node = NULL;
     struct fault fault = {""};
-    assert_int_equal(settings_read(arena, &file, scope, &ENVIRONMENT, &node, &fault), ERR_OK);
+    assert_int_equal(effective_read(arena, &file, scope, &ENVIRONMENT, &node, &fault), ERR_OK);
     return node;
 }
 
@@ -56,7 +56,7 @@ static const struct settings_node *merge(struct arena *arena, const char *defaul
     files[SETTINGS_USER] = read(arena, user, SETTINGS_USER);
     files[SETTINGS_WORKSPACE] = read(arena, workspace, SETTINGS_WORKSPACE);
     files[SETTINGS_SYSTEM] = read(arena, system, SETTINGS_SYSTEM);
-    assert_int_equal(settings_merge(arena, files, &merged), ERR_OK);
+    assert_int_equal(effective_merge(arena, files, &merged), ERR_OK);
     return merged;
 }
 
@@ -168,7 +168,7 @@ static void refused(const char *text, size_t len, enum err want, const char *wor
     const struct settings_file file = {"the/file", text, len};
     struct settings_node *node = NULL;
     struct fault fault = {""};
-    assert_int_equal(settings_read(arena, &file, SETTINGS_USER, &ENVIRONMENT, &node, &fault), want);
+    assert_int_equal(effective_read(arena, &file, SETTINGS_USER, &ENVIRONMENT, &node, &fault), want);
     assert_null(node);
     if (strstr(fault.text, words) == NULL)
         fail_msg("%s does not say %s", fault.text, words);

@@ -1,4 +1,4 @@
-#include "harness/settings.h"
+#include "harness/effective.h"
 
 #include <string.h>
 
@@ -64,8 +64,8 @@ static enum err parse(struct arena *arena, const struct settings_file *file, con
     return ERR_OK;
 }
 
-enum err settings_read(struct arena *arena, const struct settings_file *file, enum settings_scope scope,
-                       const struct settings_environment *env, struct settings_node **out, struct fault *fault)
+enum err effective_read(struct arena *arena, const struct settings_file *file, enum settings_scope scope,
+                        const struct settings_environment *env, struct settings_node **out, struct fault *fault)
 {
     const struct json *json = NULL;
     struct settings_node *node = NULL;
@@ -203,12 +203,12 @@ static enum err merge_into(struct arena *arena, struct settings_node *target, co
     return ERR_OK;
 }
 
-enum err settings_merge(struct arena *arena, struct settings_node *const files[static SETTINGS_SCOPES],
-                        struct settings_node **out)
+enum err effective_merge(struct arena *arena, struct settings_node *const files[static SETTINGS_SCOPES],
+                         struct settings_node **out)
 {
     const struct settings_file built_in = {"built-in settings", BUILT_IN, sizeof BUILT_IN - 1};
     struct settings_node *root = NULL;
-    enum err e = settings_read(arena, &built_in, SETTINGS_BUILT_IN, NULL, &root, NULL);
+    enum err e = effective_read(arena, &built_in, SETTINGS_BUILT_IN, NULL, &root, NULL);
     for (size_t s = 0; s < SETTINGS_SCOPES && e == ERR_OK; s++)
         if (files[s] != NULL)
             e = merge_into(arena, root, files[s], "");
@@ -217,7 +217,7 @@ enum err settings_merge(struct arena *arena, struct settings_node *const files[s
     return e;
 }
 
-const char *settings_scope_name(enum settings_scope scope)
+const char *effective_scope_name(enum settings_scope scope)
 {
     static const char *const names[SETTINGS_SCOPES] = {"built-in settings", "system defaults", "user settings",
                                                        "workspace settings", "system settings"};

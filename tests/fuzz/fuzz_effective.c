@@ -1,5 +1,5 @@
 /*
- * fuzz_settings.c - the input is a settings file of Gemini CLI, the rules of its trusted folders, a .env file, and the
+ * fuzz_effective.c - the input is a settings file of Gemini CLI, the rules of its trusted folders, a .env file, and the
  * command line of a hook.
  *
  * Property: what can be read can be merged, on top of which a system file that switches hooks off is always found; what
@@ -48,12 +48,12 @@ static void check_settings(struct arena *arena, const struct settings_file *file
     struct voids v = {.count = 0};
     struct fault fault = {""};
     const char *line = NULL;
-    enum err e = settings_read(arena, file, SETTINGS_USER, &env, &files[SETTINGS_USER], &fault);
+    enum err e = effective_read(arena, file, SETTINGS_USER, &env, &files[SETTINGS_USER], &fault);
     FUZZ_CHECK((e == ERR_OK) == (fault.text[0] == '\0') && (e == ERR_OK) == (files[SETTINGS_USER] != NULL));
     if (e != ERR_OK)
         return;
-    FUZZ_CHECK(settings_read(arena, &off, SETTINGS_SYSTEM, &env, &files[SETTINGS_SYSTEM], NULL) == ERR_OK);
-    FUZZ_CHECK(settings_merge(arena, files, &merged) == ERR_OK);
+    FUZZ_CHECK(effective_read(arena, &off, SETTINGS_SYSTEM, &env, &files[SETTINGS_SYSTEM], NULL) == ERR_OK);
+    FUZZ_CHECK(effective_merge(arena, files, &merged) == ERR_OK);
     FUZZ_CHECK(voids_settings(&v, arena, merged, true, &line) == ERR_OK);
     bool found = v.missed > 0;
     for (size_t i = 0; i < v.count; i++)
