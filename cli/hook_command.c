@@ -19,11 +19,13 @@ const struct hook_event HOOK_COMMAND_EVENTS[] = {
 /* A project's .env file can set what is not set yet, and each of these ends the shell, or runs a stranger's code in it,
  * before it comes to the hook; then the call runs. Empty they do nothing. LC_ALL keeps the shell from loading a locale,
  * and with it a character set, from where LOCPATH and GCONV_PATH say. SHLVL keeps bash from reading ~/.bashrc, which it
- * does when its standard input is a socket and nothing tells it that a shell started it. */
+ * does when its standard input is a socket and nothing tells it that a shell started it. The last three are functions
+ * that a shell has exported, by the names of what the command line calls. */
 const struct hook_variable HOOK_COMMAND_ENVIRONMENT[] = {
-    {"BASH_ENV", ""},        {"SHELLOPTS", ""}, {"BASHOPTS", ""}, {"LD_PRELOAD", ""},
-    {"LD_LIBRARY_PATH", ""}, {"LD_AUDIT", ""},  {"LD_DEBUG", ""}, {"GLIBC_TUNABLES", ""},
-    {"LC_ALL", "C"},         {"SHLVL", "1"},    {NULL, NULL},
+    {"BASH_ENV", ""},         {"SHELLOPTS", ""}, {"BASHOPTS", ""},      {"LD_PRELOAD", ""},
+    {"LD_LIBRARY_PATH", ""},  {"LD_AUDIT", ""},  {"LD_DEBUG", ""},      {"GLIBC_TUNABLES", ""},
+    {"LC_ALL", "C"},          {"SHLVL", "1"},    {"BASH_FUNC_[%%", ""}, {"BASH_FUNC_exit%%", ""},
+    {"BASH_FUNC_echo%%", ""}, {NULL, NULL},
 };
 
 const struct hook_event *hook_command_event(const char *name)

@@ -8,6 +8,7 @@
 #include "cli/approvals.h"
 #include "cli/cli.h"
 #include "cli/export.h"
+#include "cli/gemini.h"
 #include "cli/hook_definition.h"
 #include "cli/init.h"
 #include "cli/runs.h"
@@ -41,6 +42,7 @@ static const struct cli_command COMMANDS[] = {
     {"export", export_command, "write a run's evidence into a file that anybody can check"},
     {"trust", trust_command, "write the log's public key as a trust file"},
     {"verify", verify, "check a file of evidence, offline"},
+    {"gemini", gemini_command, "start Gemini CLI, when the gate will hold"},
     {"hook-definition", hook_definition, "print the settings that make an agent ask before each tool call"},
     {"help", help, "explain tracekit, or one command"},
     {NULL, NULL, NULL},

@@ -29,11 +29,21 @@ struct voids {
 /* Adds a finding; `what` is made ASCII and cut. */
 void voids_add(struct voids *v, const char *what, const char *why, const char *remedy);
 
-/* What Gemini's own arguments (without the program, and without node's and the script's) make void. Parsed as Gemini's option parser
- * does: --flag=value, bundled short flags, `--`. */
+/* What Gemini's own arguments (without the program, and without node's and the script's) make void. Parsed as Gemini's
+ * option parser does: --flag=value, bundled short flags, `--`. In doubt something is found; where Gemini would refuse the
+ * arguments anyway, it may be found or not. */
 void voids_arguments(struct voids *v, size_t count, const char *const *arguments);
 
-/* One variable of the environment Gemini is (to be) started with. `value` is read and never kept. */
+/* What the arguments say about settings. In doubt false. */
+struct voids_flags {
+    bool skip_trust; /* --skip-trust: the hooks of the user's and the system's settings run in any folder */
+    bool no_sandbox; /* --no-sandbox: tools.sandbox does not count */
+};
+void voids_flags(size_t count, const char *const *arguments, struct voids_flags *out);
+
+/* One variable of the environment Gemini is (to be) started with. `value` is read and never kept.
+ * Variables that only say where files lie (GEMINI_CLI_HOME, GEMINI_CLI_SYSTEM_SETTINGS_PATH) are no finding: what counts is
+ * what stands there. Nor are those that the definition's env takes back (BASH_ENV). */
 void voids_variable(struct voids *v, const char *name, const char *value);
 
 #endif

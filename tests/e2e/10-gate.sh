@@ -123,5 +123,28 @@ echo "$ambush" >"$home/.bashrc"
 client_env=()
 closed 'a .bashrc, and a client that no shell started'
 
+place functions
+stop_signer
+client_env=(SHLVL=1 'BASH_FUNC_[%%=() { builtin echo more; builtin exit 0; }')
+closed 'an exported function in place of the guard'
+
+# --- started through tracekit ---------------------------------------------------------------------------------------
+
+place launcher
+client_env=(SHLVL=1 "PATH=${gemini%/*}:$(dirname "$(command -v node)"):/usr/bin:/bin")
+printf '#!/bin/sh\nexec "%s" gemini "$@"\n' "$bin/tracekit" >"$at/launch"
+chmod +x "$at/launch"
+gemini=$at/launch
+run_client "$plain_call"
+expect 'through tracekit: the call runs' ran
+expect 'through tracekit: the client comes to its end' session_ended
+rm -f "$space/made"
+client_env+=(GEMINI_RESTRICTED_MODE=true)
+start_client "$plain_call"
+wait "$client" || true
+client=
+expect 'through tracekit: with a void gate nothing is started' grep -q '^tracekit: GEMINI_RESTRICTED_MODE' "$at/client.err"
+expect 'through tracekit: and so nothing runs' did_not_run
+
 stop_signer
 finish

@@ -35,6 +35,9 @@ echo 'exit 0' >"$work/bash_env"
 attack BASH_ENV "BASH_ENV=$work/bash_env"
 attack SHELLOPTS SHELLOPTS=noexec
 attack LD_DEBUG LD_DEBUG=help
+# Functions that a shell has exported, in place of the commands behind the hook; text behind its refusal undoes that.
+attack 'a function [' 'BASH_FUNC_[%%=() { builtin echo more; builtin exit 0; }'
+attack 'a function exit' 'BASH_FUNC_exit%%=() { builtin echo more; builtin exit 0; }'
 
 # A client that no shell started: bash, with a socket as standard input, takes itself for one that rshd started.
 mkdir "$work/home"

@@ -40,7 +40,7 @@ read_hook_env() {
   hook_env=()
   while read -r pair; do
     hook_env+=(--env "$pair")
-  done < <(definition --event BeforeTool | grep '"env"' | grep -o '"[A-Z_]*": "[^"]*"' | sed 's/^"\(.*\)": "\(.*\)"$/\1=\2/')
+  done < <(definition --event BeforeTool | grep '"env"' | grep -o '"[^"]*": "[^"]*"' | sed 's/^"\(.*\)": "\(.*\)"$/\1=\2/')
   [ ${#hook_env[@]} -gt 0 ]
 }
 

@@ -89,8 +89,8 @@ static void paths_that_change_on_the_way_are_refused(void **state)
 static void the_environment_holds_what_ends_a_shell(void **state)
 {
     (void)state;
-    static const char *const needed[] = {"BASH_ENV",        "SHELLOPTS", "LD_PRELOAD",
-                                         "LD_LIBRARY_PATH", "LD_AUDIT",  "LD_DEBUG"};
+    static const char *const needed[] = {"BASH_ENV", "SHELLOPTS",     "LD_PRELOAD",       "LD_LIBRARY_PATH", "LD_AUDIT",
+                                         "LD_DEBUG", "BASH_FUNC_[%%", "BASH_FUNC_exit%%", "BASH_FUNC_echo%%"};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         const struct hook_variable *v = HOOK_COMMAND_ENVIRONMENT;
         while (v->name != NULL && strcmp(v->name, needed[i]) != 0)
