@@ -11,11 +11,12 @@
 #include "cli/gemini.h"
 #include "cli/hook_definition.h"
 #include "cli/init.h"
+#include "cli/pause.h"
 #include "cli/runs.h"
 #include "cli/status.h"
 #include "cli/trust.h"
-#include "cli/up.h"
 #include "cli/uninstall.h"
+#include "cli/up.h"
 #include "verify/command.h"
 
 static int verify(struct cli *cli, int argc, char **argv)
@@ -37,6 +38,8 @@ static const struct cli_command COMMANDS[] = {
     {"up", up_command, "start the signer"},
     {"down", up_down_command, "stop the signer"},
     {"status", status_command, "whether all is in place, and what it does not protect"},
+    {"pause", pause_command, "switch the gate off for a while, on the record"},
+    {"resume", pause_resume_command, "end that"},
     {"approvals", approvals_command, "calls that wait for a person: list, show, approve, reject"},
     {"runs", runs_command, "the runs that are recorded: list"},
     {"export", export_command, "write a run's evidence into a file that anybody can check"},

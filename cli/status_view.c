@@ -92,8 +92,13 @@ static void print_record(const struct term *t, const struct json *reply)
 static void print_alarms(const struct term *t, const struct json *reply)
 {
     const struct json *paused = json_get(reply, "paused"), *unasked = json_get(reply, "unasked");
-    if (paused != NULL && !json_is(paused, JSON_NULL))
-        fact(t, "paused", "yes");
+    if (json_is(paused, JSON_OBJECT)) {
+        char until[LINE_BYTES];
+        const char *text = json_get_cstr(paused, "until");
+        snprintf(until, sizeof until, "until %s: calls run that the policy would stop; `tracekit resume` ends that",
+                 text != NULL ? text : "?");
+        fact(t, "PAUSED", until);
+    }
     if (json_count(unasked) > 0) {
         char line[LINE_BYTES];
         snprintf(line, sizeof line, "%zu session%s of an agent run%s and never asked", json_count(unasked),

@@ -41,6 +41,7 @@ struct deciding {
     char decision_id[IDS_PREFIXED_BYTES];
     struct call_digests digests;
     struct ask_state ask; /* when the policy asks */
+    bool is_lifted;       /* a pause let it go */
 };
 
 static struct json *decision_data(struct service *s, const struct deciding *d, const char *nonce, struct arena *arena)
@@ -237,6 +238,7 @@ static enum err decide(struct service *s, struct deciding *d)
     }
     const struct policy_call call = {.tool = m->tool, .args = m->args, .args_error = m->args_error};
     policy_decide(s->policy, d->call->arena, &call, &d->decision);
+    d->is_lifted = d->digests.whole[0] != '\0' && pause_lift(s, &d->decision);
     if (d->decision.verdict != VERDICT_ASK)
         return ERR_OK;
     e = ask_look(s, d->call, &d->digests, &d->ask);
@@ -257,6 +259,8 @@ enum err call_before_tool(struct service *s, struct service_call *call, bool *pa
         e = decide(s, &d);
     if (e == ERR_OK)
         e = record_decision(s, &d);
+    if (e == ERR_OK && d.is_lifted)
+        e = pause_mark(s, &call->run);
     if (e != ERR_OK)
         return e;
     switch (d.decision.verdict) {

@@ -236,6 +236,31 @@ static enum err status(struct control *c)
     return control_status(c->s, c->arena, c->reply);
 }
 
+static enum err pause_start(struct control *c)
+{
+    int64_t seconds = 0;
+    size_t len = 0;
+    const struct json *reason = json_get(c->request, "reason");
+    const char *text = json_cstr(reason);
+    if (!json_int(json_get(c->request, "seconds"), &seconds) || seconds < 1 || seconds > PAUSE_MAX_S)
+        return fault_set(c->fault, ERR_PROTOCOL, "pause.begin needs \"seconds\", 1 to %d", PAUSE_MAX_S);
+    if (text == NULL || json_text(reason, &len) == NULL || len == 0 || len > REASON_MAX_BYTES)
+        return fault_set(c->fault, ERR_PROTOCOL, "pause.begin needs a \"reason\" of 1 to %d bytes", REASON_MAX_BYTES);
+    enum err e = pause_begin(c->s, c->peer, seconds, text, c->fault);
+    if (e == ERR_OK)
+        json_set(c->arena, c->reply, "paused", pause_view(c->s, c->arena));
+    return e;
+}
+
+static enum err pause_finish(struct control *c)
+{
+    const struct json *was = pause_view(c->s, c->arena);
+    enum err e = pause_end(c->s, c->peer, c->fault);
+    if (e == ERR_OK)
+        json_set(c->arena, c->reply, "was", was);
+    return e;
+}
+
 struct run_listing {
     struct control *c;
     struct json *list;
@@ -303,6 +328,8 @@ static const struct {
     {"approvals.list", {NULL}, approvals_list},
     {"approvals.show", {"id"}, approvals_show},
     {"approvals.answer", {"id", "decision", "reason", "binding_digest"}, approvals_answer},
+    {"pause.begin", {"seconds", "reason"}, pause_start},
+    {"pause.end", {NULL}, pause_finish},
     {"runs.list", {"limit"}, runs_list},
     {"trust", {NULL}, trust},
     {"export.begin", {"run"}, export},

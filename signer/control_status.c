@@ -34,13 +34,6 @@ static int64_t hooks_waiting(const struct service *s)
     return count;
 }
 
-/* A person may stop all answers for a while: null when nobody has. */
-static void set_paused(const struct service *s, struct arena *arena, struct json *reply)
-{
-    (void)s;
-    json_set(arena, reply, "paused", json_new_null());
-}
-
 /* Sessions of an agent that run and have never asked. */
 static void set_unasked(const struct service *s, struct arena *arena, struct json *reply)
 {
@@ -61,7 +54,7 @@ enum err control_status(struct service *s, struct arena *arena, struct json *rep
     json_set_int(arena, reply, "runs_open", runs);
     json_set_int(arena, reply, "pending", pending);
     json_set_int(arena, reply, "hooks_waiting", hooks_waiting(s));
-    set_paused(s, arena, reply);
+    json_set(arena, reply, "paused", pause_view(s, arena));
     set_unasked(s, arena, reply);
     return ERR_OK;
 }

@@ -269,6 +269,8 @@ enum err service_tick(struct service *s, int64_t *next_ms)
     if (e == ERR_OK)
         e = run_sweep(s);
     if (e == ERR_OK)
+        e = pause_sweep(s);
+    if (e == ERR_OK)
         e = record_unreadable(s, false);
     *next_ms = s->now.mono_ms + TICK_MS;
     return settle(s, e);
@@ -292,6 +294,8 @@ enum err service_stop(struct service *s)
             &answer);
         waiters_answer(w, &answer);
     }
+    if (e == ERR_OK)
+        e = pause_stop(s);
     if (e == ERR_OK)
         e = record_unreadable(s, true);
     return settle(s, e);

@@ -10,6 +10,7 @@
 #include "policy/policy.h"
 #include "signer/harness.h"
 #include "signer/ledger.h"
+#include "signer/pause.h"
 #include "signer/seal.h"
 #include "signer/service.h"
 #include "signer/store.h"
@@ -42,6 +43,7 @@ struct service {
     struct seal *seal;
     struct policy *policy;
     struct waiters waiters;
+    struct pause pause;
     struct clock now;          /* of the present batch */
     int64_t started_us;        /* when the service was opened */
     bool broken;               /* a batch failed: nothing is served any more */

@@ -93,6 +93,8 @@ static enum err open_parts(struct service *s, const struct clock *now, struct fa
     if (e == ERR_OK)
         e = remember_policy(s);
     if (e == ERR_OK)
+        e = pause_recover(s);
+    if (e == ERR_OK)
         e = sync_names(keys, fault);
     if (e == ERR_STORE && s->store != NULL)
         fault_set(fault, e, "ledger.db: %s", store_failure(s->store));
