@@ -81,8 +81,9 @@ with -- hello --check
 started 'our words behind the first that is not ours go to Gemini' hello --check
 with -- -p x -- -s
 started 'a second -- is handed on' -p x -- -s
-grep -q 'SigIgn:[[:space:]]*0*$' "$work/started.signals"
-result 'no signal is ignored' $? "$(cat "$work/started.signals")"
+# Whoever runs this test may ignore others: a shell does that for what it starts in the background.
+ignored=$(sed 's/.*[[:space:]]//' "$work/started.signals")
+result 'SIGPIPE is not ignored' $((16#$ignored >> 12 & 1)) "SigIgn $ignored"
 with -- --data "$data" x
 started 'with a signer that answers' x
 with -- --check

@@ -74,15 +74,16 @@ static void fill(struct rig *w)
     for (int i = 0; i < FILL_CALLS; i++)
         rig_call(w, "BeforeTool", RIG_SHELL "{\"command\":\"other\"}");
     rig_change(
-        w, "BEGIN;" MANY
-           "INSERT INTO runs SELECT -x, printf('%032x', x), 'local', 'gemini', 's-1', 'agent', 1000, 'final', 3,"
-           "  zeroblob(32), 100, 1, 1, 1 FROM n;" MANY
-           "INSERT INTO approvals SELECT printf('apr-%032x', x), run, tool_call_id, decision_id, tool, digest,"
-           "  base_digest, cwd, policy_hash, binding_digest, facts, socket, uid, state, created_us, expires_us,"
-           "  answered_us, NULL, NULL FROM (SELECT * FROM approvals LIMIT 1), n;" MANY
-           "INSERT INTO calls SELECT NULL, run, printf('call-%032x', x), tool, digest, bare, cwd, decision_id, 'denied', 1"
-           "  FROM (SELECT * FROM calls LIMIT 1), n;"
-           "COMMIT");
+        w,
+        "BEGIN;" MANY
+        "INSERT INTO runs SELECT -x, printf('%032x', x), 'local', 'gemini', 's-1', 'agent', 1000, 'final', 3,"
+        "  zeroblob(32), 100, 1, 1, 1 FROM n;" MANY
+        "INSERT INTO approvals SELECT printf('apr-%032x', x), run, tool_call_id, decision_id, tool, digest,"
+        "  base_digest, cwd, policy_hash, binding_digest, facts, socket, uid, state, created_us, expires_us,"
+        "  answered_us, NULL, NULL FROM (SELECT * FROM approvals LIMIT 1), n;" MANY
+        "INSERT INTO calls SELECT NULL, run, printf('call-%032x', x), tool, digest, bare, cwd, decision_id, 'denied', 1"
+        "  FROM (SELECT * FROM calls LIMIT 1), n;"
+        "COMMIT");
 }
 
 static void costs_do_not_grow_with_the_ledger(void **state)
