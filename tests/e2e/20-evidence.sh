@@ -31,11 +31,11 @@ check 'tracekit-verify: exit status 0' test "$code" -eq 0
 check 'tracekit-verify: VERIFIED' grep -qx 'Integrity: VERIFIED\.' "$at/report"
 check 'tracekit-verify: the approval was by the same user' grep -q '^Assurance: dev; .*; approvals: self' "$at/report"
 check 'every step of the call is in the run, in its order' test "$(types "$at/held.tkb")" = \
-  "run.registered policy.decision approval.request approval approval.consumed tool.result run.closing run.final"
+  "run.registered user.prompt policy.decision approval.request approval approval.consumed tool.result run.closing run.final"
 check 'the bundle of a held call ends with its request' test "$(types "$at/open.tkb")" = \
-  "run.registered policy.decision approval.request"
+  "run.registered user.prompt policy.decision approval.request"
 "$bin/tracekit-verify" "$at/open.tkb" --trust "$at/trust.json" >"$at/report" && code=0 || code=$?
-check 'it is VERIFIED TO HEAD' grep -qx 'Integrity: VERIFIED TO HEAD 2 (open)\.' "$at/report"
+check 'it is VERIFIED TO HEAD' grep -qx 'Integrity: VERIFIED TO HEAD 3 (open)\.' "$at/report"
 
 # --- the released verifier ------------------------------------------------------------------------------------------
 
@@ -76,7 +76,7 @@ check 'their run ends' wait_for 20 run_is_final
 export_to "$at/parallel.tkb"
 check 'three decisions, one approval, three results' test "$(types "$at/parallel.tkb" | tr ' ' '\n' | sort | uniq -c |
   awk '{ print $1 $2 }' | paste -sd ' ')" = \
-  '1approval 1approval.consumed 1approval.request 3policy.decision 1run.closing 1run.final 1run.registered 3tool.result'
+  '1approval 1approval.consumed 1approval.request 3policy.decision 1run.closing 1run.final 1run.registered 3tool.result 1user.prompt'
 check 'both verifiers accept it' same_report "$at/parallel.tkb"
 
 # --- the records ----------------------------------------------------------------------------------------------------
