@@ -38,10 +38,16 @@ enum err heard_prompt(struct service *s, struct service_call *call)
     return e;
 }
 
+/* Gemini asks the same question about permissions that the call itself asked for, and that were decided. A question names
+ * no call: it is taken for such a one only when no other call is open. */
 enum err heard_notice(struct service *s, struct service_call *call)
 {
+    bool is_decided = false;
     enum err e = run_of_call(s, call);
     if (e != ERR_OK || !call->message.notice_widens)
+        return e;
+    e = store_call_all_ask(s->store, call->run.id, &is_decided);
+    if (e != ERR_OK || is_decided)
         return e;
     return run_gap(
         s, &call->run, "reconcile.unexplained_effect", NULL,

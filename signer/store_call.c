@@ -146,6 +146,24 @@ enum err store_call_only(struct store *s, const struct store_call_key *key, stru
     return ERR_OK;
 }
 
+enum err store_call_all_ask(struct store *s, int64_t run, bool *out)
+{
+    sqlite3_stmt *stmt = NULL;
+    bool row = false;
+    enum err e = store_query(s, &stmt,
+                             "SELECT count(*), sum(digest <> bare) FROM"
+                             " (SELECT digest, bare FROM calls WHERE run = ? AND state = 'allowed' LIMIT ?)",
+                             "ii", run, (int64_t)STORE_CALL_LOOKED_AT);
+    if (e == ERR_OK)
+        e = store_row(s, stmt, &row);
+    if (e != ERR_OK)
+        return e;
+    int64_t calls = sqlite3_column_int64(stmt, 0), asking = sqlite3_column_int64(stmt, 1);
+    store_done(stmt);
+    *out = calls > 0 && calls == asking && calls < STORE_CALL_LOOKED_AT;
+    return ERR_OK;
+}
+
 enum err store_call_unfinished(struct store *s, int64_t run, size_t room, char (*ids)[IDS_PREFIXED_BYTES],
                                int64_t *count)
 {

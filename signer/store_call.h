@@ -53,6 +53,9 @@ enum err store_call_match_bare(struct store *s, const struct store_call_key *key
  * STORE_CALL_LOOKED_AT allowed calls or more. */
 enum err store_call_only(struct store *s, const struct store_call_key *key, struct store_call *out) MUST_USE;
 
+/* Whether the run has allowed calls, fewer than STORE_CALL_LOOKED_AT, and each of them asked for grants. */
+enum err store_call_all_ask(struct store *s, int64_t run, bool *out) MUST_USE;
+
 /* The run's allowed calls, oldest first, at most `room` ids; *count is how many there are. */
 enum err store_call_unfinished(struct store *s, int64_t run, size_t room, char (*ids)[IDS_PREFIXED_BYTES],
                                int64_t *count) MUST_USE;

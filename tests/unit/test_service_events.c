@@ -51,6 +51,34 @@ static void a_widened_sandbox_is_a_gap(void **state)
     rig_assert_record(w, "capture.gap", "\"kind\":\"reconcile.unexplained_effect\"");
 }
 
+#define WIDENS "\"notification_type\":\"ToolPermission\",\"details\":{\"type\":\"sandbox_expansion\"}"
+
+/* Gemini asks about the permissions of a call that was held and approved. */
+static void a_question_about_what_was_approved_is_none(void **state)
+{
+    struct rig *w = *state;
+    char id[RIG_ID_BYTES];
+    struct rig_hook hook = rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
+    rig_pending_id(w, 0, id);
+    assert_true(rig_answer(w, id, "approve"));
+    assert_true(rig_answered(w, &hook) && hook.allow);
+    service_delivered(w->service, hook.token);
+    rig_call(w, "Notification", WIDENS);
+    rig_assert_types(w, BEGIN " policy.decision approval.request approval approval.consumed");
+    /* With a plain call beside it, the question may be about that one. */
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN);
+    rig_call(w, "Notification", WIDENS);
+    rig_assert_record(w, "capture.gap", "\"kind\":\"reconcile.unexplained_effect\"");
+}
+
+static void a_question_while_a_call_is_only_held_is_a_gap(void **state)
+{
+    struct rig *w = *state;
+    assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK).parked);
+    rig_call(w, "Notification", WIDENS);
+    rig_assert_record(w, "capture.gap", "\"kind\":\"reconcile.unexplained_effect\"");
+}
+
 static void another_notice_is_not(void **state)
 {
     struct rig *w = *state;
@@ -173,6 +201,8 @@ int main(void)
         RIG_TEST(equal_prompts_do_not_look_equal),
         RIG_TEST(a_prompt_that_is_no_text_is_left_out),
         RIG_TEST(a_widened_sandbox_is_a_gap),
+        RIG_TEST(a_question_about_what_was_approved_is_none),
+        RIG_TEST(a_question_while_a_call_is_only_held_is_a_gap),
         RIG_TEST(another_notice_is_not),
         RIG_TEST(every_event_begins_a_run),
         RIG_TEST(an_mcp_call_shows_its_server),
