@@ -83,10 +83,9 @@ static enum err known_result(struct service *s, struct service_call *call, const
 {
     bool was_allowed = strcmp(known->state, STORE_CALL_ALLOWED) == 0;
     enum err e = record_result(s, call, known);
-    /* It will run once more, with more permissions, and its second result needs the decision. */
-    if (e != ERR_OK || (call->message.result_reopens && was_allowed && fit == FIT_EXACT))
-        return e;
-    e = store_call_delete(s->store, known->id);
+    /* It may run once more, with more permissions, and so on: each of its results needs the decision. */
+    if (e == ERR_OK && !(call->message.result_reopens && was_allowed))
+        e = store_call_delete(s->store, known->id);
     if (e == ERR_OK && !was_allowed)
         return gap_against_decision(s, call, known);
     return e == ERR_OK && fit != FIT_EXACT ? gap_changed(s, call, known, fit) : e;

@@ -147,6 +147,23 @@ enum err run_closing_of_call(struct service *s, const struct service_call *call,
     return store_run_live_in(s->store, &key, STORE_RUN_CLOSING, out);
 }
 
+/* A session that begins in a run of its own id goes on with an earlier one that nobody ended: its program was killed, say.
+ * Not so in the run's first moments, for a prompt given with the program's start may be told before the start is. */
+static bool is_begun(const struct service *s, const struct store_run *run)
+{
+    int64_t age_us = s->now.wall_us - run->started_us;
+    return strcmp(run->state, STORE_RUN_OPEN) == 0 && (age_us >= SERVICE_START_MS * INT64_C(1000) || age_us < 0);
+}
+
+enum err run_session_start(struct service *s, struct service_call *call)
+{
+    const struct store_run_key key = key_of(call);
+    enum err e = store_run_live(s->store, &key, &call->run);
+    if (e == ERR_OK && is_begun(s, &call->run))
+        e = close_run(s, &call->run, "close_run");
+    return e == ERR_OK || e == ERR_NOT_FOUND ? run_of_call(s, call) : e;
+}
+
 enum err run_session_end(struct service *s, struct service_call *call)
 {
     const struct store_run_key key = key_of(call);

@@ -98,6 +98,8 @@ static enum err serve(struct service *s, struct service_call *call, bool *parked
         e = run_session_end(s, call);
         break;
     case HARNESS_SESSION_START:
+        e = run_session_start(s, call);
+        break;
     case HARNESS_OTHER:
         e = run_of_call(s, call);
         break;

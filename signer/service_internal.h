@@ -26,6 +26,7 @@ enum {
     SERVICE_LATE_ANSWER_S = 300,             /* how long an answer that came late stays usable */
     SERVICE_HOOK_MARGIN_MS = 2000,           /* an answer leaves this long before the hook's deadline, or not at all */
     SERVICE_GRACE_MS = 5000,                 /* after SessionEnd, late results are still taken */
+    SERVICE_START_MS = 10000,                /* so young a run may be told of its session's start late */
     SERVICE_IDLE_S = 3600,                   /* a run without events and without pending approvals ends */
     SERVICE_RUN_MAX_BYTES = 60 << 20,        /* a run is ended and continued: one run's file holds at most 64 MiB; */
     SERVICE_RUN_HARD_BYTES = 63 << 20,       /* at the latest here, even with calls and approvals in flight */
@@ -67,6 +68,8 @@ struct service_call {
 enum err run_of_call(struct service *s, struct service_call *call) MUST_USE;
 /* The run of this caller and session that is closing. Errors: NOT_FOUND. */
 enum err run_closing_of_call(struct service *s, const struct service_call *call, struct store_run *out) MUST_USE;
+/* SessionStart: a run that is there already closes, unless it is younger than SERVICE_START_MS; then as run_of_call. */
+enum err run_session_start(struct service *s, struct service_call *call) MUST_USE;
 /* SessionEnd: run.closing; the run ends SERVICE_GRACE_MS later. Nothing when there is no open run. */
 enum err run_session_end(struct service *s, struct service_call *call) MUST_USE;
 /* run.final and its checkpoint; pending approvals expire first. */

@@ -29,6 +29,22 @@ static void permissions_that_the_program_added(void **state)
     rig_assert_types(w, BEGIN " policy.decision tool.result tool.result capture.gap run.closing run.final");
 }
 
+/* What was granted is not enough: it asks for more, and runs a third time. All of it is one call. */
+static void permissions_that_the_program_added_twice(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN);
+    rig_call(w, "AfterTool", RIG_SHELL RIG_PLAIN REOPENS);
+    rig_call(w, "AfterTool", RIG_SHELL RIG_NETWORK REOPENS);
+    rig_assert_types(w, BEGIN " policy.decision tool.result tool.result capture.gap");
+    rig_call(w, "AfterTool", RIG_SHELL RIG_MORE RESULT);
+    rig_assert_types(w, BEGIN " policy.decision tool.result tool.result capture.gap tool.result capture.gap");
+    rig_assert_no_record(w, "capture.gap", "never decided");
+    rig_assert_record(w, "capture.gap", "held by rule TK-A004");
+    end_run(w);
+    rig_assert_no_record(w, "capture.gap", "decided_not_completed");
+}
+
 static void permissions_that_ask_for_nothing(void **state)
 {
     struct rig *w = *state;
@@ -158,6 +174,8 @@ static void a_denied_call_cannot_be_reopened(void **state)
     assert_true(rig_answer(w, id, "reject"));
     rig_call(w, "AfterTool", RIG_SHELL RIG_NETWORK REOPENS);
     rig_assert_record(w, "capture.gap", "although it was denied");
+    rig_call(w, "AfterTool", RIG_SHELL RIG_NETWORK RESULT);
+    rig_assert_record(w, "capture.gap", "what ran was never decided");
 }
 
 /* A key with a NUL in it is not the one that asks. */
@@ -173,19 +191,13 @@ static void bare_arguments_lose_nothing_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RIG_TEST(permissions_that_the_program_added),
-        RIG_TEST(permissions_that_ask_for_nothing),
-        RIG_TEST(more_than_was_approved),
-        RIG_TEST(what_was_held_ran_with_less),
-        RIG_TEST(arguments_that_a_hook_rewrote),
-        RIG_TEST(rewritten_into_what_policy_holds),
-        RIG_TEST(a_rewritten_call_among_others_is_a_stranger),
-        RIG_TEST(another_tool_is_no_rewritten_call),
-        RIG_TEST(an_exact_decision_is_the_better_one),
-        RIG_TEST(what_was_let_go_and_never_ended),
-        RIG_TEST(many_that_never_ended_are_counted),
-        RIG_TEST(a_reopened_call_that_is_given_up),
-        RIG_TEST(a_denied_call_cannot_be_reopened),
+        RIG_TEST(permissions_that_the_program_added), RIG_TEST(permissions_that_the_program_added_twice),
+        RIG_TEST(permissions_that_ask_for_nothing),   RIG_TEST(more_than_was_approved),
+        RIG_TEST(what_was_held_ran_with_less),        RIG_TEST(arguments_that_a_hook_rewrote),
+        RIG_TEST(rewritten_into_what_policy_holds),   RIG_TEST(a_rewritten_call_among_others_is_a_stranger),
+        RIG_TEST(another_tool_is_no_rewritten_call),  RIG_TEST(an_exact_decision_is_the_better_one),
+        RIG_TEST(what_was_let_go_and_never_ended),    RIG_TEST(many_that_never_ended_are_counted),
+        RIG_TEST(a_reopened_call_that_is_given_up),   RIG_TEST(a_denied_call_cannot_be_reopened),
         RIG_TEST(bare_arguments_lose_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,6 +183,49 @@ static void a_resumed_session_is_a_new_run(void **state)
     rig_assert_types(w, BEGIN " run.closing run.final run.registered");
 }
 
+/* Its program was killed, and nobody told its end. What was in flight ends with the run that decided it. */
+static void a_killed_session_that_is_resumed_is_a_new_run(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "SessionStart", "\"source\":\"startup\"");
+    rig_call(w, "BeforeTool", RIG_SHELL RIG_PLAIN);
+    rig_pass(w, 10000);
+    rig_call(w, "SessionStart", "\"source\":\"resume\"");
+    rig_assert_types(w, BEGIN " policy.decision run.closing run.registered");
+    rig_assert_record(w, "run.closing", "\"reason\":\"close_run\"");
+    rig_call(w, "BeforeAgent", "\"prompt\":\"go on\"");
+    rig_assert_record(w, "user.prompt", "\"run_seq\":1,");
+    rig_pass(w, 5000);
+    rig_tick(w);
+    rig_assert_types(w, BEGIN " policy.decision run.closing run.registered user.prompt capture.gap run.final");
+    rig_assert_record(w, "capture.gap", "\"kind\":\"decided_not_completed\"");
+}
+
+/* Nobody can use a yes that was given to a session that is gone. */
+static void a_resumed_session_asks_again(void **state)
+{
+    struct rig *w = *state;
+    assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK).parked);
+    rig_pass(w, 10000);
+    rig_call(w, "SessionStart", "\"source\":\"resume\"");
+    assert_true(rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK).parked);
+    rig_pass(w, 5000);
+    rig_tick(w);
+    rig_assert_types(w, BEGIN " policy.decision approval.request run.closing run.registered policy.decision"
+                              " approval.request approval.expired run.final");
+    assert_int_equal(rig_pending_count(w), 1);
+}
+
+/* A prompt on the command line is told while the start of its session is. */
+static void a_start_that_is_told_late_begins_nothing(void **state)
+{
+    struct rig *w = *state;
+    rig_call(w, "BeforeAgent", "\"prompt\":\"hi\"");
+    rig_pass(w, 9999);
+    rig_call(w, "SessionStart", "\"source\":\"startup\"");
+    rig_assert_types(w, BEGIN " user.prompt");
+}
+
 /* A subagent's calls carry its parent's session; nothing tells them apart, and nothing needs to. */
 static void a_subagents_calls_are_its_parents(void **state)
 {
@@ -211,6 +254,9 @@ int main(void)
         RIG_TEST(users_do_not_mix),
         RIG_TEST(a_result_before_its_call_is_a_gap),
         RIG_TEST(a_resumed_session_is_a_new_run),
+        RIG_TEST(a_killed_session_that_is_resumed_is_a_new_run),
+        RIG_TEST(a_resumed_session_asks_again),
+        RIG_TEST(a_start_that_is_told_late_begins_nothing),
         RIG_TEST(a_subagents_calls_are_its_parents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
