@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/rules.h"
@@ -108,8 +109,11 @@ enum err pause_recover(struct service *s)
     enum err e = store_meta_get(s->store, META, meta, sizeof meta);
     if (e == ERR_NOT_FOUND || (e == ERR_OK && meta[0] == '\0'))
         return ERR_OK;
-    if (e == ERR_OK && sscanf(meta, "%" SCNd64 " %" SCNd64, &from_us, &until_us) != 2)
-        from_us = until_us = s->now.wall_us;
+    if (e == ERR_OK) {
+        char *end = NULL;
+        from_us = strtoll(meta, &end, 10);
+        until_us = strtoll(end, NULL, 10);
+    }
     if (e == ERR_OK)
         e = store_begin(s->store);
     if (e != ERR_OK)
