@@ -91,15 +91,16 @@ static void nothing_of_a_reply_reaches_the_terminal_as_it_is(void **state)
     (void)state;
     struct arena *arena = arena_new(1 << 20);
     const struct json *reply = NULL;
-    static const char text[] = "{\"version\":\"\\u001b[2J\",\"pid\":\"x\",\"mode\":[],\"data_dir\":null,"
-                               "\"log_id\":\"\\u202e\\nSigner: fine\",\"paused\":{},\"unasked\":7}";
+    static const char text[] =
+        "{\"version\":\"\\u001b[2J\",\"pid\":\"x\",\"mode\":[],\"data_dir\":null,"
+        "\"log_id\":\"\\u202e\\nSigner: fine\",\"paused\":{\"until\":\"\\u001b[2Jx\"},\"unasked\":7}";
     assert_int_equal(json_parse(arena, text, strlen(text), &reply, NULL), ERR_OK);
     struct status_view v = {.reply = reply, .why = "", .unit = "", .gate = GATE_FILE_UNREADABLE, .settings = "/\033s"};
     show(&v);
     assert_null(strchr(page, '\033'));
     assert_null(strstr(page, "\nSigner: fine"));
     has("\\x1b[2J");
-    has("paused      yes");
+    has("PAUSED      until \\x1b[2Jx: calls run");
     has("data        unknown");
     has("file        /\\x1bs\n");
     has("cannot be read");
