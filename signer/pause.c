@@ -13,7 +13,7 @@
 #define KIND "signer_unavailable"
 #define US_PER_S INT64_C(1000000)
 
-enum { META_BYTES = 64, GAP_BYTES = 600 };
+enum { META_BYTES = 64, GAP_BYTES = PAUSE_REASON_BYTES + 256 };
 
 bool pause_holds(const struct service *s)
 {

@@ -1,4 +1,5 @@
 /* The gate switched off for a while leaves a trace: of its beginning, its end, and each call that it let go. */
+#include "signer/pause.h"
 #include "tests/unit/service_rig.h"
 
 #define RESULT ",\"tool_response\":{\"llmContent\":\"x\"}"
@@ -42,6 +43,19 @@ static void the_beginning_says_who_and_why(void **state)
     assert_true(rig_ask(w, "{\"op\":\"pause.end\"}"));
     rig_assert_record(w, "capture.gap", "\"tenant_level\":true");
     rig_assert_record(w, "capture.gap", "ended the pause. 0 calls ran");
+}
+
+static void the_longest_reason_is_kept_whole(void **state)
+{
+    struct rig *w = *state;
+    char request[1200], reason[PAUSE_REASON_BYTES], recorded[PAUSE_REASON_BYTES + 32];
+    memset(reason, 'a', sizeof reason - 1);
+    memcpy(reason + sizeof reason - 4, "END", 4);
+    snprintf(request, sizeof request, "{\"op\":\"pause.begin\",\"seconds\":3600,\"reason\":\"%s\"}", reason);
+    assert_true(rig_ask(w, request));
+    assert_non_null(strstr(w->reply, reason));
+    snprintf(recorded, sizeof recorded, "Reason given: %s\"", reason);
+    assert_true(rig_files_hold(w, recorded));
 }
 
 static void what_is_allowed_stays_allowed(void **state)
@@ -161,6 +175,7 @@ int main(void)
         RIG_TEST(what_would_be_held_runs_flagged),
         RIG_TEST(its_decisions_name_both_rules),
         RIG_TEST(the_beginning_says_who_and_why),
+        RIG_TEST(the_longest_reason_is_kept_whole),
         RIG_TEST(what_is_allowed_stays_allowed),
         RIG_TEST(its_time_ends_it),
         RIG_TEST(neither_clock_makes_it_longer),
