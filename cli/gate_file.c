@@ -9,37 +9,61 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/settings_file.h"
 #include "evidence/arena.h"
 #include "evidence/json.h"
+#include "harness/hook_line.h"
 #include "harness/jsonc.h"
 
 enum { ARENA_BYTES = 128 << 20 };
 
 void gate_file_path(char out[static PATHS_MAX])
 {
-    const char *home = getenv("HOME");
-    int n = home != NULL && home[0] == '/' ? snprintf(out, PATHS_MAX, "%s/.gemini/settings.json", home) : -1;
+    char base[PATHS_MAX];
+    struct fault fault;
+    int n = -1;
+    if (settings_file_base(false, base, &fault) == ERR_OK)
+        n = snprintf(out, PATHS_MAX, "%s/.gemini/settings.json", base);
     if (n < 0 || n >= PATHS_MAX)
         out[0] = '\0';
 }
 
-static bool is_ours(const struct json *hook)
+/* Without one of these variables a project can end the hook's shell. */
+static bool has_environment(const struct json *env)
 {
-    const char *command = json_get_cstr(hook, "command");
-    return json_equal_cstr(json_get(hook, "type"), "command") && command != NULL &&
-           strstr(command, "tracekit-hook") != NULL && strstr(command, "BeforeTool") != NULL;
+    for (const struct hook_line_variable *v = HOOK_LINE_ENVIRONMENT; v->name != NULL; v++)
+        if (!json_equal_cstr(json_get(env, v->name), v->value))
+            return false;
+    return true;
 }
 
-static bool has_gate(const struct json *settings)
+/* A definition's hook, as it was printed, altered, or not ours. */
+static enum gate_file judge_hook(const struct json *hook)
+{
+    struct hook_line line;
+    const char *command = json_get_cstr(hook, "command");
+    if (!json_equal_cstr(json_get(hook, "type"), "command") || command == NULL || !hook_line_is_gate(command))
+        return GATE_FILE_WITHOUT;
+    bool is_guarded = hook_line_read(command, &line);
+    bool is_sheltered = has_environment(json_get(hook, "env"));
+    return is_guarded && is_sheltered ? GATE_FILE_WITH : GATE_FILE_ALTERED;
+}
+
+static enum gate_file judge_settings(const struct json *settings)
 {
     const struct json *definitions = json_get(json_get(settings, "hooks"), "BeforeTool");
+    enum gate_file best = GATE_FILE_WITHOUT;
     for (size_t i = 0; json_is(definitions, JSON_ARRAY) && i < json_count(definitions); i++) {
         const struct json *hooks = json_get(json_at(definitions, i), "hooks");
-        for (size_t k = 0; json_is(hooks, JSON_ARRAY) && k < json_count(hooks); k++)
-            if (is_ours(json_at(hooks, k)))
-                return true;
+        for (size_t k = 0; json_is(hooks, JSON_ARRAY) && k < json_count(hooks); k++) {
+            enum gate_file found = judge_hook(json_at(hooks, k));
+            if (found == GATE_FILE_WITH)
+                return found;
+            if (found == GATE_FILE_ALTERED)
+                best = found;
+        }
     }
-    return false;
+    return best;
 }
 
 enum gate_file gate_file_judge(char *text, size_t len)
@@ -51,7 +75,7 @@ enum gate_file gate_file_judge(char *text, size_t len)
     jsonc_strip(text, len);
     if (arena != NULL && json_parse_loose(arena, text, len, &settings, NULL, &loose) == ERR_OK &&
         json_is(settings, JSON_OBJECT))
-        found = has_gate(settings) ? GATE_FILE_WITH : GATE_FILE_WITHOUT;
+        found = judge_settings(settings);
     arena_free(arena);
     return found;
 }

@@ -40,7 +40,7 @@ static int confirm(const struct cli *cli, const char *duration)
     snprintf(
         question, sizeof question,
         "For %s, calls that ask for network or paths, or that the policy denies, will run without asking anybody.\n"
-        "Pause the gate? [y/N] ",
+        "Pause the gate? [y/N]",
         duration);
     bool yes = ask_yes(&terminal, question);
     ask_close(&terminal);

@@ -46,6 +46,8 @@ const char *status_view_gate(enum gate_file gate)
     switch (gate) {
     case GATE_FILE_WITH:
         return "yes";
+    case GATE_FILE_ALTERED:
+        return "altered";
     case GATE_FILE_UNREADABLE:
         return "unreadable";
     case GATE_FILE_ABSENT:
@@ -114,6 +116,8 @@ static void print_gate(const struct term *t, const struct status_view *v)
     } SAID[] = {
         [GATE_FILE_ABSENT] = {"not installed", "the file is not there"},
         [GATE_FILE_WITHOUT] = {"not installed", "no BeforeTool hook in it is ours"},
+        [GATE_FILE_ALTERED] = {"altered",
+                               "its command line or env is not as it was printed: calls may run without an answer"},
         [GATE_FILE_WITH] = {"in the settings", "our BeforeTool hook is in it"},
         [GATE_FILE_UNREADABLE] = {"unknown", "it cannot be read as JSON with comments"},
     };
@@ -125,7 +129,7 @@ static void print_gate(const struct term *t, const struct status_view *v)
         fact(t, "file", v->settings);
     fact(t, "", SAID[v->gate].text);
     if (!is_there)
-        fact(t, "", "`tracekit hook-definition --agent gemini` prints what belongs into it");
+        fact(t, "", "`tracekit init --dev --agent gemini` puts it right");
 }
 
 static void print_limits(const struct term *t)

@@ -3,13 +3,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/ask.h"
 #include "cli/daemon.h"
 #include "evidence/arena.h"
 #include "evidence/json.h"
 
-enum { ARENA_BYTES = 1 << 20, ANSWER_BYTES = 16 };
+enum { ARENA_BYTES = 1 << 20 };
 
 static const char *manager_name(enum daemon_manager manager)
 {
@@ -107,26 +107,18 @@ int up_command(struct cli *cli, int argc, char **argv)
 
 /* --- down --------------------------------------------------------------------------------------------------------- */
 
-/* Whether the person at the terminal types yes. */
-static bool agrees(const struct cli *cli)
+static int confirm(const struct cli *cli, int64_t waiting)
 {
-    char answer[ANSWER_BYTES] = "";
-    fputs("Stop it all the same? [y/N] ", cli->err.out);
-    fflush(cli->err.out);
-    if (fgets(answer, sizeof answer, stdin) == NULL)
-        return false;
-    return strcmp(answer, "y\n") == 0 || strcmp(answer, "yes\n") == 0;
-}
-
-static int ask(const struct cli *cli, int64_t waiting)
-{
+    struct ask terminal;
     char what[120];
     snprintf(what, sizeof what, "%" PRId64 " call%s for an answer, and stopping the signer denies %s", waiting,
              waiting == 1 ? " waits" : "s wait", waiting == 1 ? "it" : "them");
-    if (!cli->err.is_tty || !isatty(STDIN_FILENO))
+    if (!ask_open(&terminal))
         return cli_fail(cli, ERR_STATE, what, "Look with `tracekit approvals list`, or give --yes");
-    fprintf(cli->err.out, "%s.\n", what);
-    return agrees(cli) ? CLI_DONE : cli_fail(cli, ERR_STATE, "nothing was stopped", NULL);
+    fprintf(terminal.out, "%s.\n", what);
+    bool yes = ask_yes(&terminal, "Stop it all the same? [y/N]");
+    ask_close(&terminal);
+    return yes ? CLI_DONE : cli_fail(cli, ERR_STATE, "nothing was stopped", NULL);
 }
 
 static void say_down(const struct cli *cli, const struct daemon_state *state)
@@ -163,7 +155,7 @@ int up_down_command(struct cli *cli, int argc, char **argv)
     setup.data = cli->data;
     enum err e = daemon_look(&setup, &state, &fault);
     if (e == ERR_OK && state.waiting > 0 && !yes) {
-        code = ask(cli, state.waiting);
+        code = confirm(cli, state.waiting);
         if (code != CLI_DONE)
             return code;
     }

@@ -103,6 +103,17 @@ static enum err take(struct settings *s, struct buf *text, struct fault *fault)
     return settings_refresh(s, fault);
 }
 
+/* The same of a text that `base` went into, which is wiped. */
+static enum err take_built(struct settings *s, struct buf *text, struct buf *base, struct fault *fault)
+{
+    enum err e = buf_err(base);
+    buf_wipe(base);
+    if (e == ERR_OK)
+        return take(s, text, fault);
+    buf_wipe(text);
+    return fault_set(fault, e, "%s", err_text(e));
+}
+
 /* How a container is laid out, and where the next item goes. */
 struct layout {
     size_t first, last_end, comma; /* of its items; comma: where one has to be added, 0 for nowhere */
@@ -172,13 +183,7 @@ enum err settings_edit_add(struct settings *s, struct span c, const char *item, 
         buf_puts(&out, s->newline);
     s->fresh = false;
     buf_put(&out, text + l.at, s->text.len - l.at);
-    enum err e = buf_err(&base);
-    buf_wipe(&base);
-    if (e != ERR_OK) {
-        buf_wipe(&out);
-        return fault_set(fault, e, "%s", err_text(e));
-    }
-    return take(s, &out, fault);
+    return take_built(s, &out, &base, fault);
 }
 
 enum err settings_edit_replace(struct settings *s, struct span value, const char *text, struct fault *fault)
@@ -191,13 +196,7 @@ enum err settings_edit_replace(struct settings *s, struct span value, const char
     buf_put(&out, s->text.data, value.from);
     put_indented(&out, s, &base, text);
     buf_put(&out, s->text.data + value.to, s->text.len - value.to);
-    enum err e = buf_err(&base);
-    buf_wipe(&base);
-    if (e != ERR_OK) {
-        buf_wipe(&out);
-        return fault_set(fault, e, "%s", err_text(e));
-    }
-    return take(s, &out, fault);
+    return take_built(s, &out, &base, fault);
 }
 
 /* An item and its neighbours. */

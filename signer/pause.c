@@ -21,14 +21,14 @@ bool pause_holds(const struct service *s)
     return p->until_ms != 0 && s->now.mono_ms < p->until_ms && s->now.wall_us < p->until_us;
 }
 
-/* A gap of the signer's own run. */
+/* A gap of the signer's own run. Clocks are set back: nothing ends before it began. */
 static enum err record(struct service *s, const char *reason, int64_t from_us, int64_t to_us)
 {
     char from[CLOCK_TEXT_BYTES], to[CLOCK_TEXT_BYTES];
     struct arena *arena = arena_new(SERVICE_RECORD_ARENA_BYTES);
     struct json *data = json_new_object(arena);
     clock_text(from_us, from);
-    clock_text(to_us, to);
+    clock_text(to_us > from_us ? to_us : from_us, to);
     json_set_string(arena, data, "kind", KIND);
     json_set_string(arena, data, "reason", reason);
     json_set_string(arena, data, "from_ts", from);
@@ -113,6 +113,8 @@ enum err pause_recover(struct service *s)
         char *end = NULL;
         from_us = strtoll(meta, &end, 10);
         until_us = strtoll(end, NULL, 10);
+        if (from_us < 0 || from_us > s->now.wall_us)
+            from_us = s->now.wall_us;
     }
     if (e == ERR_OK)
         e = store_begin(s->store);

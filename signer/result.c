@@ -57,25 +57,34 @@ static enum err gap_against_decision(struct service *s, struct service_call *cal
                                                               : "the call ran although it was denied");
 }
 
-/* Nobody decided what ran. Would the policy have let it? */
-static enum err gap_changed(struct service *s, struct service_call *call, const struct store_call *known, enum fit fit)
+/* Nobody decided what ran. True when the policy would have stopped it: then `what` is "held by rule ...". */
+static bool is_against_policy(struct service *s, const struct service_call *call, char *what, size_t room)
 {
     struct decision decision;
-    char rule[200], reason[500];
-    const char *what = fit == FIT_GRANTS ? "permissions were added or changed"
-                                         : "arguments were changed, by another hook or a person,";
+    char rule[200];
     const struct policy_call ran = {
         .tool = call->message.tool, .args = call->message.args, .args_error = call->message.args_error};
     policy_decide(s->policy, call->arena, &ran, &decision);
-    if (decision.verdict < VERDICT_ASK) {
+    if (decision.verdict < VERDICT_ASK)
+        return false;
+    call_describe(&decision, rule, sizeof rule);
+    snprintf(what, room, "%s by rule %s", decision.verdict == VERDICT_DENY ? "denied" : "held", rule);
+    return true;
+}
+
+static enum err gap_changed(struct service *s, struct service_call *call, const struct store_call *known, enum fit fit)
+{
+    char against[220], reason[500];
+    const char *what = fit == FIT_GRANTS ? "permissions were added or changed"
+                                         : "arguments were changed, by another hook or a person,";
+    if (!is_against_policy(s, call, against, sizeof against)) {
         snprintf(reason, sizeof reason, "%s after the decision; the policy would have let that run as well", what);
         return run_gap(s, &call->run, "reconcile.args_mismatch", known->tool_call_id, reason);
     }
-    call_describe(&decision, rule, sizeof rule);
     snprintf(reason, sizeof reason,
-             "%s after the decision: what ran would have been %s by rule %s, and nobody was asked; a dialog of the"
-             " agent's own program is no decision of this policy",
-             what, decision.verdict == VERDICT_DENY ? "denied" : "held", rule);
+             "%s after the decision: what ran would have been %s, and nobody was asked; a dialog of the agent's own"
+             " program is no decision of this policy",
+             what, against);
     return run_gap(s, &call->run, "executed_against_policy", known->tool_call_id, reason);
 }
 
@@ -95,24 +104,19 @@ static enum err known_result(struct service *s, struct service_call *call, const
 static enum err unknown_result(struct service *s, struct service_call *call)
 {
     struct store_call stranger = {.run = call->run.id};
-    struct decision decision;
-    char rule[200], reason[400];
-    const struct policy_call ran = {
-        .tool = call->message.tool, .args = call->message.args, .args_error = call->message.args_error};
+    char against[220], reason[400];
     enum err e = ids_prefixed("call-", stranger.tool_call_id);
     if (e == ERR_OK)
         e = record_result(s, call, &stranger);
     if (e != ERR_OK)
         return e;
-    policy_decide(s->policy, call->arena, &ran, &decision);
-    if (decision.verdict < VERDICT_ASK)
+    if (!is_against_policy(s, call, against, sizeof against))
         return run_gap(s, &call->run, "reconcile.result_without_call", stranger.tool_call_id,
                        "a result came for arguments that no open decision of this run is about");
-    call_describe(&decision, rule, sizeof rule);
     snprintf(reason, sizeof reason,
-             "what ran was never decided: these arguments would have been %s by rule %s; they were changed after the"
-             " decision, or the call was never asked about",
-             decision.verdict == VERDICT_DENY ? "denied" : "held", rule);
+             "what ran was never decided: these arguments would have been %s; they were changed after the decision, or"
+             " the call was never asked about",
+             against);
     return run_gap(s, &call->run, "executed_against_policy", stranger.tool_call_id, reason);
 }
 

@@ -89,36 +89,33 @@ static enum err take_row(struct store *s, sqlite3_stmt *stmt, struct store_call 
     return e;
 }
 
-enum err store_call_match(struct store *s, const struct store_call_key *key, struct store_call *out)
+#define SELECT "SELECT " COLUMNS " FROM calls WHERE run = ? AND state = ? AND tool = ? AND bare = ? "
+#define ORDER " ORDER BY id LIMIT 1"
+
+/* The first row of a key, in the order of STATES. */
+static enum err match(struct store *s, const struct store_call_key *key, bool is_exact, struct store_call *out)
 {
     bool found = false;
     enum err e = ERR_OK;
     for (size_t i = 0; e == ERR_OK && !found && i < STATE_COUNT; i++) {
         sqlite3_stmt *stmt = NULL;
-        e = store_query(s, &stmt,
-                        "SELECT " COLUMNS " FROM calls WHERE run = ? AND state = ? AND bare = ? AND digest = ?"
-                        " AND tool = ? ORDER BY id LIMIT 1",
-                        "issss", key->run, STATES[i], key->bare, key->digest, key->tool);
+        e = is_exact ? store_query(s, &stmt, SELECT "AND digest = ?" ORDER, "issss", key->run, STATES[i], key->tool,
+                                   key->bare, key->digest)
+                     : store_query(s, &stmt, SELECT ORDER, "isss", key->run, STATES[i], key->tool, key->bare);
         if (e == ERR_OK)
             e = take_row(s, stmt, out, &found);
     }
     return e == ERR_OK && !found ? ERR_NOT_FOUND : e;
 }
 
+enum err store_call_match(struct store *s, const struct store_call_key *key, struct store_call *out)
+{
+    return match(s, key, true, out);
+}
+
 enum err store_call_match_bare(struct store *s, const struct store_call_key *key, struct store_call *out)
 {
-    bool found = false;
-    enum err e = ERR_OK;
-    for (size_t i = 0; e == ERR_OK && !found && i < STATE_COUNT; i++) {
-        sqlite3_stmt *stmt = NULL;
-        e = store_query(s, &stmt,
-                        "SELECT " COLUMNS " FROM calls WHERE run = ? AND state = ? AND bare = ? AND tool = ?"
-                        " ORDER BY id LIMIT 1",
-                        "isss", key->run, STATES[i], key->bare, key->tool);
-        if (e == ERR_OK)
-            e = take_row(s, stmt, out, &found);
-    }
-    return e == ERR_OK && !found ? ERR_NOT_FOUND : e;
+    return match(s, key, false, out);
 }
 
 enum err store_call_only(struct store *s, const struct store_call_key *key, struct store_call *out)

@@ -61,7 +61,7 @@ verify() {
 }
 reports() { grep -qF -- "$1" "$at/report"; }
 records() { # records TYPE: how many of them the exported run has
-  "$tools/bundle_cat" "$at/run.tkb" | grep -o "\"type\":\"$1\"" | wc -l
+  "$tools/bundle_cat" "$at/run.tkb" | grep -ao "\"type\":\"$1\"" | wc -l
 }
 
 # --- the person answers twice: the hook elsewhere, Gemini here -------------------------------------------------------

@@ -34,6 +34,17 @@ setsid_pause || status=$?
 check "without a terminal and --yes: refused (status $status)" [ "$status" -eq 2 ]
 check 'and says what to give' complains --yes
 
+if unshare --user --map-root-user true 2>/dev/null; then
+  status=0
+  unshare --user --map-root-user "$bin/tracekit" pause --for 1m --reason x --yes --data "$data" >"$work/out" 2>&1 || status=$?
+  check "from a sandbox: not served (status $status)" [ "$status" -ne 0 ]
+  tracekit status --json
+  check 'and not paused' says '"paused":null'
+else
+  skip 'from a sandbox' 'this system makes no user namespaces'
+  skip 'and not paused' 'the same'
+fi
+
 tracekit pause --for 1m --reason 'building it all' --yes
 check "it is paused (status $status)" [ "$status" -eq 0 ]
 check 'and says how to end that' says 'tracekit resume'

@@ -83,7 +83,7 @@ passes() {
   result "$1: ${3%%$'\n'*} may stand in $2" "$out"
 }
 
-source_rules=(edges fences linux calls output typedefs unfinished headers sizes format shell)
+source_rules=(edges fences linux calls output typedefs unfinished headers sizes format shell mutants)
 clean_tree
 out=$("$here/lint.sh" "${source_rules[@]}")
 result "a clean tree passes" "$out"
@@ -152,6 +152,17 @@ bites sizes evidence/long.c 500 "$(yes 'int x;' | head -501)"
 passes sizes evidence/long.c "$(yes 'int x;' | head -500)"
 
 bites shell tests/run.sh 2 'fi'
+mutant='name: a mutant
+file: evidence/thing.c
+from: return 1;
+to: return 2;
+test: run.sh'
+passes mutants tests/mutants/list "$mutant"
+bites mutants tests/mutants/list 3 "${mutant/return 1/return 3}"
+bites mutants tests/mutants/list 3 "${mutant/return 1;/thing}"
+bites mutants tests/mutants/list 3 "${mutant/thing.c/none.c}"
+bites mutants tests/mutants/list 5 "${mutant/run.sh/none.sh}"
+
 clean_tree
 put tests/none.sh 'echo no first line' && chmod +x "$LINT_ROOT/tests/none.sh"
 out=$("$here/lint.sh" shell)

@@ -12,7 +12,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 cd "${LINT_ROOT:-$here/../..}" || exit 1
 
-rules=(edges fences linux calls output typedefs unfinished headers sizes symbols format shell link hardening manual mandoc)
+rules=(edges fences linux calls output typedefs unfinished headers sizes symbols format shell mutants link hardening manual mandoc)
 rooms=(evidence wire policy harness signer hook cli verify)
 programs=(tracekit tracekit-hook tracekit-signer tracekit-verify)
 
@@ -197,6 +197,27 @@ rule_shell() {
     # Not: variables that a sourced file sets or reads, cd without a check in scripts that stop at errors.
     shellcheck -S warning -s bash -e SC1090,SC1091,SC2034,SC2154,SC2164 -f gcc "$file" | sed -E 's/^([^:]+:[0-9]+):[0-9]+: /\1: /; s/$/; see the number in the ShellCheck wiki/'
   done
+}
+
+# A check that was moved must be found where it stands now: else nobody notices when it goes.
+rule_mutants() {
+  local line number=0 file='' count
+  [ -e tests/mutants/list ] || return 0
+  while IFS= read -r line; do
+    number=$((number + 1))
+    case $line in
+      'file: '*) file=${line#file: } ;;
+      'from: '*)
+        count=$(grep -cF -- "${line#from: }" "$file" 2>/dev/null)
+        [ "${count:-0}" -eq 1 ] ||
+          echo "tests/mutants/list:$number: stands in ${count:-0} lines of $file; give the text of the one line that it is about"
+        ;;
+      'test: '*)
+        [ -e "tests/${line#test: }" ] || [ -e "tests/${line#test: }.c" ] ||
+          echo "tests/mutants/list:$number: no such test; name the one that sees it"
+        ;;
+    esac
+  done <tests/mutants/list
 }
 
 # --- rules on the build ---------------------------------------------------------------------------------------------

@@ -177,6 +177,17 @@ int rig_pending_count(struct rig *w)
     return n;
 }
 
+void rig_hold_and_approve(struct rig *w, const char *rest)
+{
+    char id[RIG_ID_BYTES];
+    struct rig_hook hook = rig_call(w, "BeforeTool", rest);
+    assert_true(hook.parked);
+    rig_pending_id(w, 0, id);
+    assert_true(rig_answer(w, id, "approve"));
+    assert_true(rig_answered(w, &hook) && hook.allow);
+    service_delivered(w->service, hook.token);
+}
+
 void rig_hold_and_miss(struct rig *w, char id[static RIG_ID_BYTES])
 {
     struct rig_hook hook = rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);

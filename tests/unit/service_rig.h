@@ -76,6 +76,8 @@ bool rig_ask_as(struct rig *w, uid_t uid, const char *request);
 bool rig_answer(struct rig *w, const char *id, const char *decision);    /* approve or reject */
 void rig_pending_id(struct rig *w, int n, char id[static RIG_ID_BYTES]); /* of the n-th pending approval */
 int rig_pending_count(struct rig *w);
+/* A call (as for rig_call) that is held, and that a person lets go. */
+void rig_hold_and_approve(struct rig *w, const char *rest);
 /* A held call whose wait ended without an answer; its approval's id. */
 void rig_hold_and_miss(struct rig *w, char id[static RIG_ID_BYTES]);
 

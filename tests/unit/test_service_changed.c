@@ -59,12 +59,7 @@ static void permissions_that_ask_for_nothing(void **state)
 static void more_than_was_approved(void **state)
 {
     struct rig *w = *state;
-    char id[RIG_ID_BYTES];
-    struct rig_hook hook = rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
-    rig_pending_id(w, 0, id);
-    assert_true(rig_answer(w, id, "approve"));
-    assert_true(rig_answered(w, &hook) && hook.allow);
-    service_delivered(w->service, hook.token);
+    rig_hold_and_approve(w, RIG_SHELL RIG_NETWORK);
     rig_call(w, "AfterTool", RIG_SHELL RIG_MORE RESULT);
     rig_assert_record(w, "capture.gap", "\"kind\":\"executed_against_policy\"");
     rig_assert_types(w, BEGIN " policy.decision approval.request approval approval.consumed tool.result capture.gap");

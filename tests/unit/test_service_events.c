@@ -57,12 +57,7 @@ static void a_widened_sandbox_is_a_gap(void **state)
 static void a_question_about_what_was_approved_is_none(void **state)
 {
     struct rig *w = *state;
-    char id[RIG_ID_BYTES];
-    struct rig_hook hook = rig_call(w, "BeforeTool", RIG_SHELL RIG_NETWORK);
-    rig_pending_id(w, 0, id);
-    assert_true(rig_answer(w, id, "approve"));
-    assert_true(rig_answered(w, &hook) && hook.allow);
-    service_delivered(w->service, hook.token);
+    rig_hold_and_approve(w, RIG_SHELL RIG_NETWORK);
     rig_call(w, "Notification", WIDENS);
     rig_assert_types(w, BEGIN " policy.decision approval.request approval approval.consumed");
     /* With a plain call beside it, the question may be about that one. */

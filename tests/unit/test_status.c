@@ -133,12 +133,20 @@ static void judged(const char *text, enum gate_file expected)
     free(copy);
 }
 
-#define OURS "{\"type\":\"command\",\"command\":\"bash /b/tracekit-hook gemini --event BeforeTool\"}"
+#define LINE "'/b/tracekit-hook' gemini --event BeforeTool --socket '/s' --signer-uid 1 --wait 540; "
+#define GUARD "[ $? = 42 ] && exit 0; echo tracekit: hook failed >&2; exit 2"
+#define VARIABLES \
+    "\"BASH_ENV\":\"\",\"SHELLOPTS\":\"\",\"BASHOPTS\":\"\",\"LD_PRELOAD\":\"\",\"LD_LIBRARY_PATH\":\"\"," \
+    "\"LD_AUDIT\":\"\",\"LD_DEBUG\":\"\",\"GLIBC_TUNABLES\":\"\",\"LC_ALL\":\"C\",\"SHLVL\":\"1\"," \
+    "\"BASH_FUNC_[%%\":\"\",\"BASH_FUNC_exit%%\":\"\",\"BASH_FUNC_echo%%\":\"\""
+#define HOOK(line, env) "{\"type\":\"command\",\"command\":\"" line "\",\"env\":{" env "}}"
+#define OURS HOOK(LINE GUARD, VARIABLES)
+#define ALONE(hook) "{\"hooks\":{\"BeforeTool\":[{\"hooks\":[" hook "]}]}}"
 
 static void the_gate_is_found_where_gemini_looks(void **state)
 {
     (void)state;
-    judged("{\"hooks\":{\"BeforeTool\":[{\"hooks\":[" OURS "]}]}}", GATE_FILE_WITH);
+    judged(ALONE(OURS), GATE_FILE_WITH);
     judged("// c\n{\"hooks\":{/* \" */\"BeforeTool\":[7,{\"hooks\":7},{\"hooks\":[7,{}," OURS "]}]}}", GATE_FILE_WITH);
     judged("{\"hooks\":{\"AfterTool\":[{\"hooks\":[" OURS "]}]}}", GATE_FILE_WITHOUT);
     judged("{\"hooks\":{\"BeforeTool\":[{\"hooks\":[{\"type\":\"x\",\"command\":\"tracekit-hook BeforeTool\"}]}]}}",
@@ -147,6 +155,10 @@ static void the_gate_is_found_where_gemini_looks(void **state)
            GATE_FILE_WITHOUT);
     judged("{\"hooks\":{\"BeforeTool\":[/*{\"hooks\":[" OURS "]}*/]}}", GATE_FILE_WITHOUT);
     judged("{\"hooks\":{\"BeforeTool\":{\"a\":{\"hooks\":[" OURS "]}}}}", GATE_FILE_WITHOUT);
+    judged(ALONE(HOOK(LINE GUARD, "")), GATE_FILE_ALTERED);
+    judged(ALONE(HOOK(LINE "exit 0", VARIABLES)), GATE_FILE_ALTERED);
+    judged(ALONE(HOOK("bash /b/tracekit-hook gemini --event BeforeTool", VARIABLES)), GATE_FILE_ALTERED);
+    judged(ALONE(HOOK(LINE "exit 0", VARIABLES) "," OURS), GATE_FILE_WITH);
     judged("{}", GATE_FILE_WITHOUT);
     judged("[]", GATE_FILE_UNREADABLE);
     judged("", GATE_FILE_UNREADABLE);
