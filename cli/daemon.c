@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "cli/daemon_log.h"
 #include "cli/daemon_process.h"
 #include "cli/daemon_systemd.h"
+#include "cli/program.h"
 #include "evidence/arena.h"
 #include "evidence/buf.h"
 #include "evidence/json.h"
@@ -49,16 +49,10 @@ struct work {
 enum err daemon_program(char out[static PATHS_MAX], struct fault *fault)
 {
     char path[PATHS_MAX];
-    struct stat st;
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-    if (n <= 0 || n >= (ssize_t)sizeof path)
-        return fault_set(fault, ERR_PATH, "cannot tell where this program lies");
-    path[n] = '\0';
-    char *slash = strrchr(path, '/');
-    if (slash == NULL || (size_t)(slash + 1 - path) + sizeof PROGRAM > sizeof path)
-        return fault_set(fault, ERR_PATH, "the path of this program is too long");
-    memcpy(slash + 1, PROGRAM, sizeof PROGRAM);
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || access(path, X_OK) != 0)
+    enum err e = program_beside(PROGRAM, path, fault);
+    if (e != ERR_OK)
+        return e;
+    if (!program_is_there(path))
         return fault_set(fault, ERR_PATH, "there is no program %s; install both beside each other", path);
     memcpy(out, path, strlen(path) + 1);
     return ERR_OK;

@@ -7,20 +7,14 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/program.h"
 #include "wire/peer.h"
 
 enum { READ_BYTES = 1024, PAUSE_MS = 5 };
-
-static bool is_program(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
 
 bool tool_find(const char *name, const char *search, char out[static PATHS_MAX])
 {
@@ -28,7 +22,7 @@ bool tool_find(const char *name, const char *search, char out[static PATHS_MAX])
     for (const char *at = search; at != NULL; at = at[0] != '\0' ? at + 1 : NULL) {
         size_t len = strcspn(at, ":");
         int n = snprintf(path, sizeof path, "%.*s/%s", (int)(len < PATHS_MAX ? len : PATHS_MAX), at, name);
-        if (at[0] == '/' && n > 0 && n < PATHS_MAX && is_program(path)) {
+        if (at[0] == '/' && n > 0 && n < PATHS_MAX && program_is_there(path)) {
             memcpy(out, path, (size_t)n + 1);
             return true;
         }
