@@ -38,7 +38,7 @@ enum err heard_prompt(struct service *s, struct service_call *call)
     return e;
 }
 
-/* Gemini asks the same question about permissions that the call itself asked for, and that were decided. A question names
+/* The program asks the same question about permissions that the call itself asked for, and that were decided. A question names
  * no call: it is taken for such a one only when no other call is open. */
 enum err heard_notice(struct service *s, struct service_call *call)
 {
