@@ -97,7 +97,7 @@ static void print_alarms(const struct term *t, const struct json *reply)
     if (json_is(paused, JSON_OBJECT)) {
         char until[LINE_BYTES];
         const char *text = json_get_cstr(paused, "until");
-        snprintf(until, sizeof until, "until %s: calls run that the policy would stop; `tracekit resume` ends that",
+        snprintf(until, sizeof until, "until %s: what policy would stop runs (`tracekit resume`)",
                  text != NULL ? text : "?");
         fact(t, "PAUSED", until);
     }

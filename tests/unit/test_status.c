@@ -100,7 +100,7 @@ static void nothing_of_a_reply_reaches_the_terminal_as_it_is(void **state)
     assert_null(strchr(page, '\033'));
     assert_null(strstr(page, "\nSigner: fine"));
     has("\\x1b[2J");
-    has("PAUSED      until \\x1b[2Jx: calls run");
+    has("PAUSED      until \\x1b[2Jx: what policy would stop runs");
     has("data        unknown");
     has("file        /\\x1bs\n");
     has("cannot be read");
